@@ -114,7 +114,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	o.Bus.Filter(cleanEvent)
 	a.config.Store(o.Config)
 	a.memories.a, a.longTerm.a, a.user.a, a.titles.a, a.plugins.a, a.provider.a = a, a, a, a, a, a
-	if err := a.start(ctx); err != nil {
+	if err := a.startParts(ctx); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
 	return a, nil
@@ -132,16 +132,16 @@ type openedPart struct {
 func (p *openedPart) Start(context.Context) error {
 	a, r := p.a, p.a.Store.Report()
 	if r.Banner != "" {
-		a.notice(event.Warn, r.Banner, "")
+		a.publishNotice(event.Warn, r.Banner, "")
 	}
 	for _, n := range r.Notes {
-		a.notice(event.Warn, n, "")
+		a.publishNotice(event.Warn, n, "")
 	}
 	for _, b := range a.Pool.List("") {
 		a.Bus.Publish(event.Header{}, event.BackendChanged{Name: b.Name, Kind: b.Kind, Image: b.Image, From: b.State, To: b.State, Cause: b.Cause})
 	}
 	if len(a.opts.Problems) > 0 {
-		a.Bus.Publish(event.Header{}, event.ConfigReloaded{Problems: texts(a.opts.Problems)})
+		a.Bus.Publish(event.Header{}, event.ConfigReloaded{Problems: problemLines(a.opts.Problems)})
 	}
 	a.opened = true
 	return nil
@@ -151,15 +151,15 @@ func (p *openedPart) Start(context.Context) error {
 // yet.
 func (a *App) OpeningNotices() []event.Notice { return a.opening }
 
-func (a *App) notice(l event.Level, text, hint string) {
+func (a *App) publishNotice(l event.Level, text, hint string) {
 	if !a.opened {
 		a.opening = append(a.opening, event.Notice{Level: l, Text: text, Hint: hint})
 	}
 	a.Bus.Publish(event.Header{}, event.Notice{Level: l, Text: text, Hint: hint})
 }
 
-// texts are problems as lines, what refuses something first.
-func texts(problems []config.Problem) []string {
+// problemLines are problems as lines, what refuses something first.
+func problemLines(problems []config.Problem) []string {
 	problems = slices.Clone(problems)
 	slices.SortStableFunc(problems, func(a, b config.Problem) int { return cmp.Compare(min(len(b.Until), 1), min(len(a.Until), 1)) })
 	out := make([]string, len(problems))

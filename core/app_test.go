@@ -289,7 +289,7 @@ func TestTheNumberOfTriesHoldsUnlessItIsChanged(t *testing.T) {
 }
 
 func TestATimeForTheRequestCoversAllOfIt(t *testing.T) {
-	got := endpoint(&config.Config{}, "lab", config.Provider{Timeout: 7 * time.Second}).Timeouts
+	got := endpointOf(&config.Config{}, "lab", config.Provider{Timeout: 7 * time.Second}).Timeouts
 	if want := 7 * time.Second; got.Total != want || got.FirstByte != want || got.Thinking != want {
 		t.Errorf("%+v", got)
 	}

@@ -17,7 +17,7 @@ const (
 
 // Answer implements approval.Judge.
 func (j judge) Answer(ctx context.Context, session, instruction, question string) (string, error) {
-	return j.a.aside(ctx, j.a.Config().Auxiliary.Approval, errand{
+	return j.a.runErrand(ctx, j.a.Config().Auxiliary.Approval, errand{
 		task: "approval", session: session, system: instruction, text: question, most: judgeTokens, bytes: judgeTokens,
 		time: judgeTime, own: true,
 	})

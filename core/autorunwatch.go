@@ -33,7 +33,7 @@ func (a *App) newAutorun() agent.Autorun {
 
 // Watch looks where commands and scripts start on this machine; file tools name what they change.
 func (r autoruns) Watch(c agent.FileChange) agent.Watched {
-	dir := r.reach.change(c).Dir
+	dir := r.reach.checkpointOf(c).Dir
 	if dir == "" && len(c.Intent.Paths) > 0 && c.Backend == "" {
 		dir = c.Cwd
 	}
@@ -77,37 +77,39 @@ func (w *watched) End(undo bool) []agent.LeftBehind {
 	for _, c := range changes {
 		var kept error
 		if undo { // one by one: a file that cannot be kept stays, and saves no other
-			if kept = w.keep(c); kept == nil {
+			if kept = w.recordNow(c); kept == nil {
 				recorded = append(recorded, c)
 			}
 		}
-		out = append(out, w.left(c, undo, kept))
+		out = append(out, w.describeLeft(c, undo, kept))
 	}
 	if len(recorded) > 0 {
-		w.kept(recorded)
+		w.recordPutBack(recorded)
 	}
-	return fewer(out)
+	return shortenCrowd(out)
 }
 
 const maxLeft = 20
 
-// fewer says of a crowd of files how many there are: those that could not be put back come first.
-func fewer(all []agent.LeftBehind) []agent.LeftBehind {
+// shortenCrowd says of a crowd of files how many there are: those that could not be put back come
+// first.
+func shortenCrowd(all []agent.LeftBehind) []agent.LeftBehind {
 	if len(all) <= maxLeft {
 		return all
 	}
-	slices.SortStableFunc(all, func(a, b agent.LeftBehind) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(all,
+		func(a, b agent.LeftBehind) int { return putBackFirst(a) - putBackFirst(b) })
 	more := len(all) - maxLeft
 	out := all[:maxLeft:maxLeft]
 	last := &out[maxLeft-1]
 	last.Text += fmt.Sprintf("; and so it went with %d more files", more)
-	if rank(all[maxLeft-1]) != rank(all[len(all)-1]) {
+	if putBackFirst(all[maxLeft-1]) != putBackFirst(all[len(all)-1]) {
 		last.Text += ", which were put back"
 	}
 	return out
 }
 
-func rank(l agent.LeftBehind) int {
+func putBackFirst(l agent.LeftBehind) int {
 	if slices.Contains(l.Diff.Notes, putBack) {
 		return 1
 	}
@@ -116,9 +118,10 @@ func rank(l agent.LeftBehind) int {
 
 const putBack = "put back"
 
-// keep records what a file is now in a turn of its own, so that what is put back can be had again.
-func (w *watched) keep(c autorun.Change) error {
-	err := w.reach.store.Before(context.Background(), w.change([]autorun.Change{c}))
+// recordNow records what a file is now in a turn of its own, so that what is put back can be had
+// again.
+func (w *watched) recordNow(c autorun.Change) error {
+	err := w.reach.store.Before(context.Background(), w.checkpointOf([]autorun.Change{c}))
 	var skipped *checkpoint.SkippedError
 	if errors.As(err, &skipped) {
 		return fmt.Errorf("%s", skipped.Why)
@@ -126,12 +129,12 @@ func (w *watched) keep(c autorun.Change) error {
 	return err
 }
 
-func (w *watched) kept(changes []autorun.Change) {
-	w.reach.store.After(w.change(changes))
+func (w *watched) recordPutBack(changes []autorun.Change) {
+	w.reach.store.After(w.checkpointOf(changes))
 	_, _ = w.reach.store.End(context.Background(), w.call.Session, w.turn) // what is missing is in the record
 }
 
-func (w *watched) change(changes []autorun.Change) checkpoint.Change {
+func (w *watched) checkpointOf(changes []autorun.Change) checkpoint.Change {
 	out := checkpoint.Change{Session: w.call.Session, Turn: w.turn, Tool: w.call.Tool, Prompt: "put back: what a script left for other programs to run"}
 	for _, c := range changes {
 		out.Paths = append(out.Paths, c.Path)
@@ -139,8 +142,8 @@ func (w *watched) change(changes []autorun.Change) checkpoint.Change {
 	return out
 }
 
-// left says what became of one file.
-func (w *watched) left(c autorun.Change, undo bool, kept error) agent.LeftBehind {
+// describeLeft says what became of one file.
+func (w *watched) describeLeft(c autorun.Change, undo bool, kept error) agent.LeftBehind {
 	name := c.Path
 	if rel, err := filepath.Rel(w.call.Cwd, c.Path); err == nil && filepath.IsLocal(rel) {
 		name = rel

@@ -31,10 +31,10 @@ type errand struct {
 	own     bool                    // the session's own model stands in when no other one answers
 }
 
-// aside has a model do an errand: the one that the settings name for it, then its fallbacks, then
-// the session's own, each with the retries and keys of a turn. The error is that of every model
-// that failed.
-func (a *App) aside(ctx context.Context, m config.AuxiliaryModel, e errand) (string, error) {
+// runErrand has a model do an errand: the one that the settings name for it, then its fallbacks,
+// then the session's own, each with the retries and keys of a turn. The error is that of every
+// model that failed.
+func (a *App) runErrand(ctx context.Context, m config.AuxiliaryModel, e errand) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(max(0, m.Timeout), e.time))
 	defer cancel()
 	refs, own := m.Refs(), ""
@@ -46,19 +46,19 @@ func (a *App) aside(ctx context.Context, m config.AuxiliaryModel, e errand) (str
 		own = ref
 	}
 	key := answerKey(e, refs, own)
-	if said, ok := a.answers.find(key); ok && e.again {
+	if said, ok := a.answers.findFresh(key); ok && e.again {
 		return said, nil
 	}
-	said, _, err := a.run(ctx, e, refs, own)
+	said, _, err := a.runAlongModels(ctx, e, refs, own)
 	if err == nil && e.again {
-		a.answers.keep(key, said)
+		a.answers.keepAnswer(key, said)
 	}
 	return said, err
 }
 
-// run does an errand along models, and tells which of them did it. What was used is counted, and
-// charged to the session.
-func (a *App) run(ctx context.Context, e errand, refs []string, own string) (said, ref string, err error) {
+// runAlongModels does an errand along models, and tells which of them did it. What was used is
+// counted, and charged to the session.
+func (a *App) runAlongModels(ctx context.Context, e errand, refs []string, own string) (said, ref string, err error) {
 	tries := cmp.Or(a.Config().Agent.APIMaxRetries, -1) // as in a turn
 	route, err := a.Models.Aside(ctx, refs, own, tries)
 	if err != nil {
@@ -119,31 +119,31 @@ func answerKey(e errand, refs []string, own string) [sha256.Size]byte {
 	return sha256.Sum256(data)
 }
 
-func (a *answers) clock() time.Time {
+func (a *answers) timeNow() time.Time {
 	if a.now != nil {
 		return a.now()
 	}
 	return time.Now()
 }
 
-func (a *answers) find(key [sha256.Size]byte) (string, bool) {
+func (a *answers) findFresh(key [sha256.Size]byte) (string, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x, ok := a.kept[key]
-	if !ok || a.clock().Sub(x.at) >= answerTime {
+	if !ok || a.timeNow().Sub(x.at) >= answerTime {
 		return "", false
 	}
 	return x.text, true
 }
 
-// keep drops what is too old, and the oldest when there are too many.
-func (a *answers) keep(key [sha256.Size]byte, text string) {
+// keepAnswer drops what is too old, and the oldest when there are too many.
+func (a *answers) keepAnswer(key [sha256.Size]byte, text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.kept == nil {
 		a.kept = map[[sha256.Size]byte]answer{}
 	}
-	now := a.clock()
+	now := a.timeNow()
 	type aged struct {
 		key [sha256.Size]byte
 		at  time.Time

@@ -95,8 +95,8 @@ func TestNoTitleWithoutAModel(t *testing.T) {
 	}
 	x = aided(t, "auxiliary: {title: {model: titles/t}}\n", servers).openWith("")
 	defer x.close()
-	x.titles.name("b", chat.Person(), "$ cat secrets")
-	x.titles.name("b", chat.Author{Kind: "peer"}, "hello")
+	x.titles.beginNaming("b", chat.Person(), "$ cat secrets")
+	x.titles.beginNaming("b", chat.Author{Kind: "peer"}, "hello")
 	x.titles.work.Wait()
 	if n := len(titles.Requests()); n != 0 {
 		t.Errorf("%d requests", n)
@@ -144,13 +144,13 @@ func TestAVerdictSurvivesFaults(t *testing.T) {
 func TestAnswersAreBounded(t *testing.T) {
 	var a answers
 	for i := range maxAnswers + 50 {
-		a.keep([32]byte{byte(i), byte(i >> 8)}, "x")
+		a.keepAnswer([32]byte{byte(i), byte(i >> 8)}, "x")
 	}
 	if len(a.kept) > maxAnswers {
 		t.Errorf("%d answers are kept", len(a.kept))
 	}
 	a.now = func() time.Time { return time.Now().Add(2 * answerTime) }
-	if a.keep([32]byte{1, 2, 3}, "y"); len(a.kept) != 1 {
+	if a.keepAnswer([32]byte{1, 2, 3}, "y"); len(a.kept) != 1 {
 		t.Errorf("%d answers, though all but one are old", len(a.kept))
 	}
 }
@@ -177,7 +177,7 @@ func TestVisionHasFallbacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := chat.Part{Kind: chat.PartImage, Name: "x.png", Media: "image/png", Data: []byte("\x89PNG")}
-	said, model, err := x.see(context.Background(), "a", p, "what is it?")
+	said, model, err := x.askSeeingModel(context.Background(), "a", p, "what is it?")
 	if said != "A gate." || model != "eyes/e" || err != nil || len(down.Requests()) == 0 {
 		t.Errorf("%q of %s, %v", said, model, err)
 	}

@@ -31,7 +31,7 @@ func (p *poolPart) Start(context.Context) (err error) {
 
 func (p *poolPart) Changed(c config.Change) {
 	if err := p.a.Pool.Reconfigure(c.Config); err != nil {
-		p.a.notice(event.Warn, "back ends stay as they were: "+err.Error(), "")
+		p.a.publishNotice(event.Warn, "back ends stay as they were: "+err.Error(), "")
 	}
 }
 

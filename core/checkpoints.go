@@ -53,8 +53,8 @@ type checkpoints struct {
 	pool  backend.Pool
 }
 
-// rooms finds where the files of sessions are.
-func (a *App) rooms() room.Finder {
+// roomFinder finds where the files of sessions are.
+func (a *App) roomFinder() room.Finder {
 	home, _ := os.UserHomeDir() // without one, ~ stays as it is written
 	return room.Finder{Pool: a.Pool, Home: home}
 }
@@ -69,7 +69,7 @@ func (p *checkpointsPart) Start(context.Context) error {
 	o := checkpointOptions(p.a.Config())
 	o.Log = p.a.log
 	o.Far = func(session, backend string) (files.System, error) {
-		r, err := p.a.rooms().Find(session, backend)
+		r, err := p.a.roomFinder().Find(session, backend)
 		if err == nil && r.Name == "" {
 			err = fmt.Errorf("the back end %q is this machine now", backend)
 		}
@@ -93,7 +93,7 @@ func (a *App) keepFiles() agent.Checkpoints {
 }
 
 func (k checkpoints) Before(ctx context.Context, c agent.FileChange) error {
-	change := k.change(c)
+	change := k.checkpointOf(c)
 	err := k.addFar(ctx, c, &change)
 	return errors.Join(err, k.store.Before(ctx, change))
 }
@@ -102,7 +102,7 @@ func (k checkpoints) After(c agent.FileChange) {
 	if len(c.Intent.Paths) == 0 {
 		return
 	}
-	change := k.change(c)
+	change := k.checkpointOf(c)
 	ctx, cancel := context.WithTimeout(context.Background(), afterTime)
 	defer cancel()
 	_ = k.addFar(ctx, c, &change) // Before has said it
@@ -111,7 +111,7 @@ func (k checkpoints) After(c agent.FileChange) {
 
 // addFar adds the files that a file tool changes in a back end, resolved there.
 func (k checkpoints) addFar(ctx context.Context, c agent.FileChange, change *checkpoint.Change) error {
-	if c.Backend == "" || !c.Intent.OnlyPaths || k.here(c) {
+	if c.Backend == "" || !c.Intent.OnlyPaths || k.isHere(c) {
 		return nil
 	}
 	at, err := room.Finder{Pool: k.pool}.Find(c.Session, c.Backend)
@@ -170,30 +170,30 @@ func (k checkpoints) End(ctx context.Context, session, turn string) error {
 	return err
 }
 
-// change says which files a call may change. One that names not all of its paths may change
+// checkpointOf says which files a call may change. One that names not all of its paths may change
 // anything where it runs.
-func (k checkpoints) change(c agent.FileChange) checkpoint.Change {
+func (k checkpoints) checkpointOf(c agent.FileChange) checkpoint.Change {
 	out := checkpoint.Change{Session: c.Session, Turn: c.Turn, Prompt: logs.Redact(c.Prompt), Tool: c.Tool, Paths: c.Intent.Paths}
-	if c.Backend != "" && c.Intent.OnlyPaths && !k.here(c) {
+	if c.Backend != "" && c.Intent.OnlyPaths && !k.isHere(c) {
 		out.Paths = nil
 	}
 	if c.Intent.OnlyPaths || c.Intent.Shell != nil && onlyReads(c.Intent.Shell.Command, c.Dir) {
 		return out
 	}
-	if out.Dir = k.reach(c); c.Intent.Shell != nil && k.here(c) {
+	if out.Dir = k.reachedFolder(c); c.Intent.Shell != nil && k.isHere(c) {
 		out.Paths = append(out.Paths[:len(out.Paths):len(out.Paths)], approval.Analyse(c.Intent.Shell.Command, approval.ContextIn(c.Dir)).Touched...)
 	}
 	return out
 }
 
-// here reports whether the paths of a command are those of this machine.
-func (k checkpoints) here(c agent.FileChange) bool {
+// isHere reports whether the paths of a command are those of this machine.
+func (k checkpoints) isHere(c agent.FileChange) bool {
 	return slices.ContainsFunc(k.pool.List(c.Session), func(s backend.Status) bool { return s.Name == c.Backend && s.Traits.Local })
 }
 
-// unkept says why a file that a call replaces is kept nowhere: checkpoints do not keep it and git
-// ignores it.
-func (a *App) unkept(path string) string {
+// whyUnkept says why a file that a call replaces is kept nowhere: checkpoints do not keep it and
+// git ignores it.
+func (a *App) whyUnkept(path string) string {
 	k := a.Config().Checkpoints
 	info, err := os.Lstat(path)
 	switch {
@@ -218,9 +218,9 @@ func onlyReads(cmd, dir string) bool {
 	return a.Verdict == command.Allow
 }
 
-// reach is the folder of this machine that a call starts in: its own on the local back end, the
-// session's when a container sees it, and none on another machine.
-func (k checkpoints) reach(c agent.FileChange) string {
+// reachedFolder is the folder of this machine that a call starts in: its own on the local back end,
+// the session's when a container sees it, and none on another machine.
+func (k checkpoints) reachedFolder(c agent.FileChange) string {
 	if c.Backend == "" {
 		return c.Cwd
 	}

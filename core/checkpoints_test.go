@@ -44,7 +44,7 @@ func TestWhatACallMayChange(t *testing.T) {
 		"a tool of somebody else":     {agent.FileChange{Tool: "mcp_x"}, "/proj"},
 	} {
 		c.in.Cwd = "/proj"
-		if got := k.change(c.in).Dir; got != c.want {
+		if got := k.checkpointOf(c.in).Dir; got != c.want {
 			t.Errorf("%s: %q, not %q", name, got, c.want)
 		}
 	}

@@ -120,7 +120,7 @@ func (a *App) policyFor(uid string, p approval.Policy) approval.Policy {
 
 // agentSettings are the agent's for a session.
 func (a *App) agentSettings(uid string) agent.Settings {
-	s := a.settings()
+	s := a.settingsInEffect()
 	c, err := a.configOf(uid)
 	if err != nil {
 		a.log.Warn("a session's config cannot be read, it has the tools of the settings", "session", uid, "err", err)

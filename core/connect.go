@@ -31,7 +31,7 @@ func (a *App) Connect(ctx context.Context, uid string, c connect.Choice) error {
 	defer stop()
 	news := a.Bus.Subscribe(event.Limits{})
 	defer news.Close()
-	already := a.counts(c)
+	already := a.isInEffect(c)
 	if err := c.Save(a.Config()); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (a *App) Connect(ctx context.Context, uid string, c connect.Choice) error {
 		if err != nil {
 			return errors.New("it is written down, and counts from the next start on: the settings were not read again")
 		}
-		applied = slices.ContainsFunc(all, isReload) && a.counts(c)
+		applied = slices.ContainsFunc(all, isReload) && a.isInEffect(c)
 	}
 	p, m, err := a.Models.Resolve(ctx, "")
 	if err != nil {
@@ -63,8 +63,8 @@ func isReload(e event.Envelope) bool {
 	return ok
 }
 
-// counts reports whether the settings in effect are the chosen ones.
-func (a *App) counts(c connect.Choice) bool {
+// isInEffect reports whether the settings in effect are the chosen ones.
+func (a *App) isInEffect(c connect.Choice) bool {
 	now := a.Config()
 	if c.Key != "" && connect.Key(now, c.Server) != c.Key {
 		return false

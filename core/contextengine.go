@@ -43,7 +43,7 @@ type engineTask struct {
 
 // contextEngine is the plugin that sums conversations up; nil when there is none.
 func (a *App) contextEngine() *agent.Summariser {
-	one, ok := a.plugins.holder(plugin.RoleContext)
+	one, ok := a.plugins.roleHolder(plugin.RoleContext)
 	if !ok {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (a *App) contextEngine() *agent.Summariser {
 		defer cancel()
 		text, err := a.MCP.Ask(limited, one.Name, one.Manifest.Context.Summarise, data)
 		if err != nil && ctx.Err() == nil {
-			err = asked(err)
+			err = explainDeadline(err)
 		}
 		return strings.TrimSpace(text), err
 	}}

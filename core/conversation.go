@@ -26,10 +26,10 @@ func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 		return err
 	}
 	if names := in.Names(); strings.Contains(names, "@") {
-		in.Parts = append(in.Parts, a.mentioned(ctx, uid, names)...)
+		in.Parts = append(in.Parts, a.readMentioned(ctx, uid, names)...)
 	}
-	in.Parts = append(in.Parts, a.longTerm.unasked(ctx, uid, in)...)
-	in.Parts = append(in.Parts, a.provider.recall(ctx, uid, in)...)
+	in.Parts = append(in.Parts, a.longTerm.recallUnasked(ctx, uid, in)...)
+	in.Parts = append(in.Parts, a.provider.recallFor(ctx, uid, in)...)
 	info, err := a.Sessions.Get(ctx, uid)
 	if err != nil {
 		return err
@@ -38,9 +38,9 @@ func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 		a.beginTier(ctx, uid, in)
 	}
 	if err = a.Agent.Submit(ctx, uid, in); err == nil {
-		a.user.hear(uid, in)
+		a.user.takeMessage(uid, in)
 		if info.Messages == 0 {
-			a.titles.name(uid, in.From, in.Text)
+			a.titles.beginNaming(uid, in.From, in.Text)
 		}
 	}
 	return err
@@ -74,7 +74,7 @@ func (a *App) Resume(ctx context.Context, uid string) (event.SessionInfo, error)
 	}
 	if name, err := a.Sessions.Meta(ctx, uid, metaBackend); err == nil && name != "" {
 		if err := a.Pool.Select(uid, name); err != nil {
-			a.notice(event.Warn, err.Error(), "commands of this session run in the default back end")
+			a.publishNotice(event.Warn, err.Error(), "commands of this session run in the default back end")
 		}
 	}
 	if c, err := a.Sessions.ConfigOf(ctx, uid); err == nil && (c.Policy.LevelName() != "" || len(c.Toolsets) > 0 || c.Effort != "") {
@@ -251,4 +251,4 @@ func expandHome(path string) string {
 	return filepath.Join(home, rest)
 }
 
-func join(words []string) string { return strings.Join(words, ", ") }
+func joinWords(words []string) string { return strings.Join(words, ", ") }

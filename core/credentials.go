@@ -37,9 +37,9 @@ type copies struct {
 	files []string // of which there are copies
 }
 
-// put copies a file of the data folder to where commands may read it, and has what is in it hidden
-// in all that is shown.
-func (c *copies) put(home, file string) error {
+// putCopy copies a file of the data folder to where commands may read it, and has what is in it
+// hidden in all that is shown.
+func (c *copies) putCopy(home, file string) error {
 	data, err := readCredential(home, file)
 	if err != nil {
 		return err
@@ -49,12 +49,12 @@ func (c *copies) put(home, file string) error {
 	if c.gone {
 		return errors.New("the session has ended")
 	}
-	if err := c.open(); err != nil {
+	if err := c.makeFolder(); err != nil {
 		return err
 	}
 	secret.Add(secretsIn(data)...)
-	if !c.holds(file, data) {
-		if err := c.write(file, data); err != nil {
+	if !c.isIntact(file, data) {
+		if err := c.writeCopy(file, data); err != nil {
 			return err
 		}
 	}
@@ -64,8 +64,8 @@ func (c *copies) put(home, file string) error {
 	return nil
 }
 
-// keep removes the copies of all but these files, and returns the folder when a copy is left.
-func (c *copies) keep(files []string) (dir string) {
+// keepOnly removes the copies of all but these files, and returns the folder when a copy is left.
+func (c *copies) keepOnly(files []string) (dir string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files = slices.DeleteFunc(c.files, func(file string) bool {
@@ -76,25 +76,25 @@ func (c *copies) keep(files []string) (dir string) {
 		return true
 	})
 	if len(c.files) == 0 {
-		c.drop()
+		c.removeAll()
 	}
 	return c.dir
 }
 
-// end removes the copies for good: a late command makes none.
-func (c *copies) end() {
+// removeForGood removes the copies for good: a late command makes none.
+func (c *copies) removeForGood() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.gone = true
-	c.drop()
+	c.removeAll()
 }
 
-// open makes the folder, anew when something else is in its place.
-func (c *copies) open() error {
+// makeFolder makes the folder, anew when something else is in its place.
+func (c *copies) makeFolder() error {
 	if c.root != nil && isAt(c.root, c.dir) {
 		return nil
 	}
-	c.drop()
+	c.removeAll()
 	dir, err := os.MkdirTemp("", "hermes-credentials-") // mode 0700
 	if err != nil {
 		return err
@@ -120,8 +120,8 @@ func isAt(root *os.Root, name string) bool {
 	return err == nil && os.SameFile(named, held)
 }
 
-// holds reports whether a copy is as it should be.
-func (c *copies) holds(file string, data []byte) bool {
+// isIntact reports whether a copy is as it should be.
+func (c *copies) isIntact(file string, data []byte) bool {
 	info, err := c.root.Lstat(file)
 	if err != nil || info.Mode() != 0o600 || info.Size() != int64(len(data)) {
 		return false
@@ -139,9 +139,9 @@ func (c *copies) holds(file string, data []byte) bool {
 	return err == nil && bytes.Equal(got, data)
 }
 
-// write puts a copy in its place by a rename.
-func (c *copies) write(file string, data []byte) error {
-	if err := c.clear(file); err != nil {
+// writeCopy puts a copy in its place by a rename.
+func (c *copies) writeCopy(file string, data []byte) error {
+	if err := c.clearWay(file); err != nil {
 		return err
 	}
 	if err := c.root.MkdirAll(path.Dir(file), 0o700); err != nil {
@@ -162,9 +162,9 @@ func (c *copies) write(file string, data []byte) error {
 	return err
 }
 
-// clear removes what is in the way of a copy: no folder in the place of a file, nothing else in
+// clearWay removes what is in the way of a copy: no folder in the place of a file, nothing else in
 // that of its folders.
-func (c *copies) clear(file string) error {
+func (c *copies) clearWay(file string) error {
 	if info, err := c.root.Lstat(file); err == nil && info.IsDir() {
 		return c.root.RemoveAll(file)
 	}
@@ -179,8 +179,8 @@ func (c *copies) clear(file string) error {
 	return nil
 }
 
-// drop removes the copies and their folder. What was put in its place is not looked into.
-func (c *copies) drop() {
+// removeAll removes the copies and their folder. What was put in its place is not looked into.
+func (c *copies) removeAll() {
 	if c.root == nil {
 		return
 	}

@@ -81,12 +81,12 @@ func TestCopiesOfCredentialsFollowNoLink(t *testing.T) {
 			victim := filepath.Join(home, "victim/token.json")
 			write(t, victim, settings)
 			c := &copies{}
-			t.Cleanup(c.drop)
-			must(t, c.put(home, tokenFile))
+			t.Cleanup(c.removeAll)
+			must(t, c.putCopy(home, tokenFile))
 			wantText(t, filepath.Join(c.dir, tokenFile), tokenText)
 			swap(t, home, c.dir)
 
-			must(t, c.put(home, tokenFile))
+			must(t, c.putCopy(home, tokenFile))
 			wantText(t, filepath.Join(home, "config.yaml"), settings)
 			wantText(t, victim, settings)
 			if _, err := os.Stat(filepath.Join(home, "victim/google/token.json")); err == nil {
@@ -105,11 +105,11 @@ func TestCopiesOfCredentialsFollowNoLink(t *testing.T) {
 func TestACopyThatHoldsIsLeft(t *testing.T) {
 	home := homeWithToken(t)
 	c := &copies{}
-	t.Cleanup(c.drop)
-	must(t, c.put(home, tokenFile))
+	t.Cleanup(c.removeAll)
+	must(t, c.putCopy(home, tokenFile))
 	before, err := os.Lstat(filepath.Join(c.dir, tokenFile))
 	must(t, err)
-	must(t, c.put(home, tokenFile))
+	must(t, c.putCopy(home, tokenFile))
 	after, err := os.Lstat(filepath.Join(c.dir, tokenFile))
 	must(t, err)
 	if !os.SameFile(before, after) {
@@ -122,18 +122,18 @@ func TestCopiesGoWithTheirGrant(t *testing.T) {
 	home := homeWithToken(t)
 	write(t, filepath.Join(home, "other.json"), tokenText)
 	c := &copies{}
-	t.Cleanup(c.drop)
-	must(t, c.put(home, tokenFile))
-	must(t, c.put(home, "other.json"))
+	t.Cleanup(c.removeAll)
+	must(t, c.putCopy(home, tokenFile))
+	must(t, c.putCopy(home, "other.json"))
 	dir := c.dir
-	if got := c.keep([]string{"other.json", "never.json"}); got != dir {
+	if got := c.keepOnly([]string{"other.json", "never.json"}); got != dir {
 		t.Errorf("%q, want %q", got, dir)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, tokenFile)); !os.IsNotExist(err) {
 		t.Errorf("the copy is left: %v", err)
 	}
 	wantText(t, filepath.Join(dir, "other.json"), tokenText)
-	if got := c.keep([]string{tokenFile}); got != "" {
+	if got := c.keepOnly([]string{tokenFile}); got != "" {
 		t.Errorf("%q is named without a copy in it", got)
 	}
 	if _, err := os.Lstat(dir); !os.IsNotExist(err) {
@@ -145,14 +145,17 @@ func TestCopiesGoWithTheirGrant(t *testing.T) {
 func TestNoCopyIsMadeAfterTheEnd(t *testing.T) {
 	home := homeWithToken(t)
 	var p passing
-	asked := p.of("a")
-	must(t, asked.copies.put(home, tokenFile))
+	asked := p.passesOf("a")
+	must(t, asked.copies.putCopy(home, tokenFile))
 	asked.mu.Lock() // as while a person is asked
-	p.forget("a")
+	p.removeCopies("a")
 	asked.mu.Unlock()
-	p.forget("")
-	for name, s := range map[string]*passes{"of the session": asked, "of the program": p.of("b")} {
-		if err := s.copies.put(home, tokenFile); err == nil {
+	p.removeCopies("")
+	for name, s := range map[string]*passes{
+		"of the session": asked,
+		"of the program": p.passesOf("b"),
+	} {
+		if err := s.copies.putCopy(home, tokenFile); err == nil {
 			t.Errorf("after the end %s: a copy", name)
 		}
 	}

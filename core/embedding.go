@@ -44,15 +44,15 @@ func prefixOf(s config.Embedding) embed.Prefix {
 
 // Embed implements recall.Embedder.
 func (e *embedder) Embed(ctx context.Context, texts []string, query bool) ([][]float32, error) {
-	c, err := e.client(ctx)
+	c, err := e.currentClient(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return c.Embed(ctx, texts, query)
 }
 
-// client is the one for the settings of now.
-func (e *embedder) client(ctx context.Context) (*embed.Client, error) {
+// currentClient is the one for the settings of now.
+func (e *embedder) currentClient(ctx context.Context) (*embed.Client, error) {
 	s := e.config().Memory.Embedding
 	at, model, err := e.models().Endpoint(ctx, s.Ref())
 	if err != nil {
@@ -85,7 +85,7 @@ func (e *embedder) closeClient() {
 	}
 }
 
-func (e *embedder) close() {
+func (e *embedder) closeAll() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closeClient()

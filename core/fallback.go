@@ -16,7 +16,7 @@ type FallbackCheck struct {
 
 // CheckFallbacks looks whether each model of the chain could be asked.
 func CheckFallbacks(ctx context.Context, c *config.Config) []FallbackCheck {
-	known, _ := catalogue(c.Paths())
+	known, _ := loadCatalogue(c.Paths())
 	s := modelSettings(c, known, "", true)
 	s.NoDetect = true
 	set := provider.NewSet(s)
@@ -32,7 +32,7 @@ func CheckFallbacks(ctx context.Context, c *config.Config) []FallbackCheck {
 // KeyCounts are the numbers of keys of the providers that have several.
 func KeyCounts(c *config.Config) map[string]int {
 	out := map[string]int{}
-	known, _ := catalogue(c.Paths())
+	known, _ := loadCatalogue(c.Paths())
 	for name, e := range modelSettings(c, known, "", true).Providers {
 		if n := e.KeyCount(); n > 1 {
 			out[name] = n

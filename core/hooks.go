@@ -28,13 +28,13 @@ func (p *hooksPart) Start(context.Context) error {
 	b, err := p.a.ProjectHooks()
 	switch {
 	case err != nil:
-		p.a.notice(event.Warn, err.Error(), "")
+		p.a.publishNotice(event.Warn, err.Error(), "")
 	case b != nil && (b.State == trust.Unasked || b.State == trust.Outdated):
 		what := "brings hooks that are not trusted"
 		if b.State == trust.Outdated {
 			what = "has changed its hooks since they were trusted"
 		}
-		p.a.notice(event.Warn, b.Folder+" "+what+" ("+hook.ProjectFile+"): they are not run", "/hooks trust or `hermes hooks trust` shows them and asks")
+		p.a.publishNotice(event.Warn, b.Folder+" "+what+" ("+hook.ProjectFile+"): they are not run", "/hooks trust or `hermes hooks trust` shows them and asks")
 	}
 	p.a.applyHooks(b)
 	return nil
@@ -60,7 +60,7 @@ func (a *App) applyHooks(b *hook.Brought) {
 		hook.OwnerSettings: hook.Commands{Pool: a.Pool}.Of(a.Config().Hooks), hook.OwnerProject: brought,
 	} {
 		if err := a.HookSet.Replace(owner, list); err != nil {
-			a.notice(event.Warn, err.Error(), "")
+			a.publishNotice(event.Warn, err.Error(), "")
 		}
 	}
 }

@@ -51,24 +51,24 @@ const (
 func (p *learnPart) Start(context.Context) error {
 	a := p.a
 	o := learningOptions(a.opts.Config.Paths(), a.Skills, a.Config)
-	o.Ask, o.Spent, o.Log, o.Try = p.askModel, p.spent, a.log, p.tryCheck
+	o.Ask, o.Spent, o.Log, o.Try = p.askModel, p.spentToday, a.log, p.tryCheck
 	o.Wait = a.opts.Brief
 	o.Publish = func(h event.Header, e event.Event) { a.Bus.Publish(h, e) }
 	a.Learn = learn.New(o)
 	box := a.Bus.Subscribe(event.Limits{})
 	ctx, stop := context.WithCancel(context.Background())
-	p.follow("learn", stop, func() { a.Learn.Follow(ctx, box) })
+	p.startFollowing("learn", stop, func() { a.Learn.Follow(ctx, box) })
 	return nil
 }
 
 func (p *learnPart) askModel(ctx context.Context, uid, system, text string) (string, error) {
-	return p.a.aside(ctx, p.a.Config().Auxiliary.Learning, errand{
+	return p.a.runErrand(ctx, p.a.Config().Auxiliary.Learning, errand{
 		task: learnTask, session: uid, system: system, text: text, most: learnTokens, bytes: learnBytes, time: learnTime, own: true,
 	})
 }
 
-// spent is what models cost today.
-func (p *learnPart) spent(ctx context.Context) (out learn.Spent, err error) {
+// spentToday is what models cost today.
+func (p *learnPart) spentToday(ctx context.Context) (out learn.Spent, err error) {
 	year, month, day := time.Now().Date()
 	rows, err := p.a.Store.UsageBy(ctx, store.UsagePurpose, store.UsageFilter{Since: time.Date(year, month, day, 0, 0, 0, 0, time.Local)})
 	if err != nil {
@@ -84,7 +84,7 @@ func (p *learnPart) spent(ctx context.Context) (out learn.Spent, err error) {
 }
 
 func (p *learnPart) Close(ctx context.Context) error {
-	return p.end(ctx, "what was learned was still being written")
+	return p.stopFollowing(ctx, "what was learned was still being written")
 }
 
 // Learning is what was learned.

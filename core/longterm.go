@@ -16,7 +16,7 @@ import (
 // OpenRecall opens the long-term memory of a profile for one command. What it remembers is found by
 // meaning when the settings name a model for embeddings.
 func OpenRecall(ctx context.Context, c *config.Config) (*recall.Store, error) {
-	known, _ := catalogue(c.Paths()) // what is wrong with the files was said at the start
+	known, _ := loadCatalogue(c.Paths()) // what is wrong with the files was said at the start
 	set := provider.NewSet(modelSettings(c, known, "", false))
 	e := &embedder{config: func() *config.Config { return c }, models: func() *provider.Set { return set }}
 	return openRecall(ctx, c, recall.Options{Embedder: e})
@@ -53,7 +53,7 @@ func (p *longTermPart) Start(context.Context) error {
 
 func (p *longTermPart) Tools() []tool.Tool {
 	return longterm.Tools(longterm.Deps{
-		Open: func() (longterm.Store, error) { return p.open() },
+		Open: func() (longterm.Store, error) { return p.openStore() },
 		Settings: func() longterm.Settings {
 			m := p.a.Config().Memory
 			return longterm.Settings{Enabled: m.Recall, Ask: m.WriteApproval}
@@ -61,8 +61,8 @@ func (p *longTermPart) Tools() []tool.Tool {
 	})
 }
 
-// open is safe for any goroutine. What is kept too long goes at the first opening.
-func (p *longTermPart) open() (*recall.Store, error) {
+// openStore is safe for any goroutine. What is kept too long goes at the first opening.
+func (p *longTermPart) openStore() (*recall.Store, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.store != nil {
@@ -71,7 +71,7 @@ func (p *longTermPart) open() (*recall.Store, error) {
 	ctx := context.Background() // the store outlives the call
 	c := p.a.opts.Config
 	s, err := openRecall(ctx, c, recall.Options{
-		Embedder: p.embedder, Changed: p.wake,
+		Embedder: p.embedder, Changed: p.wakeEmbedding,
 		Notice: func(text string) { p.a.log.Warn("long-term memory", "what", text) },
 	})
 	if err != nil {
@@ -85,20 +85,20 @@ func (p *longTermPart) open() (*recall.Store, error) {
 	}
 	p.store = s
 	ctx, stop := context.WithCancel(ctx)
-	p.vectors.follow("vectors of long-term memory", stop, func() { p.embed(ctx, s) })
-	p.wake()
+	p.vectors.startFollowing("vectors of long-term memory", stop, func() { p.embedMissing(ctx, s) })
+	p.wakeEmbedding()
 	return s, nil
 }
 
-// wake says that there may be work for embed.
-func (p *longTermPart) wake() {
+// wakeEmbedding says that there may be work for embedMissing.
+func (p *longTermPart) wakeEmbedding() {
 	select {
 	case p.kick <- struct{}{}:
 	default:
 	}
 }
 
-func (p *longTermPart) Changed(config.Change) { p.wake() }
+func (p *longTermPart) Changed(config.Change) { p.wakeEmbedding() }
 
 const (
 	embedStep    = 256
@@ -106,8 +106,8 @@ const (
 	longestPause = 30 * time.Minute
 )
 
-// embed makes the vectors that are missing, whenever something may be.
-func (p *longTermPart) embed(ctx context.Context, s *recall.Store) {
+// embedMissing makes the vectors that are missing, whenever something may be.
+func (p *longTermPart) embedMissing(ctx context.Context, s *recall.Store) {
 	wait := firstPause
 	for {
 		select {
@@ -124,11 +124,11 @@ func (p *longTermPart) embed(ctx context.Context, s *recall.Store) {
 			return
 		case err != nil:
 			p.a.log.Warn("long-term memory: no vectors were made", "err", err, "again_in", wait)
-			rest(ctx, wait)
+			waitFor(ctx, wait)
 			wait = min(2*wait, longestPause)
-			p.wake()
+			p.wakeEmbedding()
 		case made == embedStep:
-			p.wake()
+			p.wakeEmbedding()
 			wait = firstPause
 		default:
 			wait = firstPause
@@ -136,7 +136,7 @@ func (p *longTermPart) embed(ctx context.Context, s *recall.Store) {
 	}
 }
 
-func rest(ctx context.Context, d time.Duration) {
+func waitFor(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -146,7 +146,7 @@ func rest(ctx context.Context, d time.Duration) {
 }
 
 // LongTerm is what was stored for good.
-func (a *App) LongTerm() (*recall.Store, error) { return a.longTerm.open() }
+func (a *App) LongTerm() (*recall.Store, error) { return a.longTerm.openStore() }
 
 func (p *longTermPart) Close(ctx context.Context) error {
 	p.mu.Lock()
@@ -154,9 +154,10 @@ func (p *longTermPart) Close(ctx context.Context) error {
 	if p.store == nil {
 		return nil
 	}
-	if err := p.vectors.end(ctx, "vectors of long-term memory were still being made"); err != nil {
+	if err := p.vectors.stopFollowing(ctx,
+		"vectors of long-term memory were still being made"); err != nil {
 		return err
 	}
-	p.embedder.close()
+	p.embedder.closeAll()
 	return p.store.Close()
 }

@@ -62,7 +62,7 @@ func (p *memoryPart) Forget(session string) { p.tool.Forget(session) }
 func (p *memoryPart) Close(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.end(ctx, "changes of memory were still being told")
+	return p.stopFollowing(ctx, "changes of memory were still being told")
 }
 
 // FollowMemory tells of changes of the memory files by anybody, as MemoryChanged with the action
@@ -88,7 +88,7 @@ func (a *App) FollowMemory() error {
 		return err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	p.follow("memory", stop, func() {
+	p.startFollowing("memory", stop, func() {
 		defer func() { _ = files.Close() }()
 		a.tellFiles(ctx, files)
 	})

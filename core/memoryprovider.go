@@ -60,14 +60,14 @@ func (p *memoryProvider) Start(context.Context) error {
 	p.late, p.failed, p.kept = map[string]chan []chat.Part{}, map[string]bool{}, make(chan exchange, keepWaits)
 	box := p.a.Bus.Subscribe(event.Limits{})
 	ctx, stop := context.WithCancel(p.life)
-	p.follow("memory provider", stop, func() { p.hear(ctx, box) })
-	p.telling.follow("memory provider's exchanges", p.endLife, p.tell)
+	p.startFollowing("memory provider", stop, func() { p.followEvents(ctx, box) })
+	p.telling.startFollowing("memory provider's exchanges", p.endLife, p.tellExchanges)
 	return nil
 }
 
-// recall is what the provider remembers for a person's message, as a part that stands with it.
-func (p *memoryProvider) recall(ctx context.Context, uid string, in agent.Input) []chat.Part {
-	one, ok := p.a.plugins.holder(plugin.RoleMemory)
+// recallFor is what the provider remembers for a person's message, as a part that stands with it.
+func (p *memoryProvider) recallFor(ctx context.Context, uid string, in agent.Input) []chat.Part {
+	one, ok := p.a.plugins.roleHolder(plugin.RoleMemory)
 	if !ok || one.Manifest.Memory.Recall == "" || !in.From.IsPerson() || in.Text == "" || approval.OnlyCommands(in.Text) || p.life.Err() != nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (p *memoryProvider) recall(ctx context.Context, uid string, in agent.Input)
 	p.work.Add(1)
 	crash.Go("memory provider's recall", func() {
 		defer p.work.Done()
-		answer <- p.ask(uid, one, in)
+		answer <- p.askProvider(uid, one, in)
 	})
 	if p.a.wayIn(uid).Source == "tui" {
 		limit = min(limit, recallWait)
@@ -116,8 +116,8 @@ func (p *memoryProvider) takeLate(uid string) (parts []chat.Part, waits bool) {
 	}
 }
 
-func (p *memoryProvider) ask(uid string, one plugin.Plugin, in agent.Input) []chat.Part {
-	text, err := p.call(one, one.Manifest.Memory.Recall, map[string]string{
+func (p *memoryProvider) askProvider(uid string, one plugin.Plugin, in agent.Input) []chat.Part {
+	text, err := p.callTool(one, one.Manifest.Memory.Recall, map[string]string{
 		"session_id": uid, "cwd": p.a.cwdOf(p.life, uid), "query": cutBytes(secret.Clean(in.Text), maxKept),
 	})
 	p.noteFailed(uid, one, "nothing of it stands with the message", err)
@@ -132,8 +132,8 @@ func (p *memoryProvider) ask(uid string, one plugin.Plugin, in agent.Input) []ch
 	}}
 }
 
-// call calls a tool of the provider's program within its time.
-func (p *memoryProvider) call(one plugin.Plugin, tool string, args any) (string, error) {
+// callTool calls a tool of the provider's program within its time.
+func (p *memoryProvider) callTool(one plugin.Plugin, tool string, args any) (string, error) {
 	data, err := json.Marshal(args)
 	if err != nil {
 		return "", err
@@ -154,21 +154,21 @@ func (p *memoryProvider) noteFailed(uid string, one plugin.Plugin, then string, 
 	}
 	p.a.log.Warn("the memory provider failed", "plugin", one.Name, "session", uid, "err", err)
 	p.a.Bus.Publish(event.Header{Session: uid}, event.Notice{
-		Level: event.Warn, Text: "the memory provider " + one.Name + " failed, " + then + ": " + asked(err).Error(),
+		Level: event.Warn, Text: "the memory provider " + one.Name + " failed, " + then + ": " + explainDeadline(err).Error(),
 		Hint: "`hermes plugins logs " + one.Name + "` shows what it said",
 	})
 }
 
-// asked says of a deadline whose it was.
-func asked(err error) error {
+// explainDeadline says of a deadline whose it was.
+func explainDeadline(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("it did not answer in time and was ended (timeout)")
 	}
 	return err
 }
 
-// hear follows what happens and gathers the exchanges that ended well.
-func (p *memoryProvider) hear(ctx context.Context, box *event.Mailbox) {
+// followEvents follows what happens and gathers the exchanges that ended well.
+func (p *memoryProvider) followEvents(ctx context.Context, box *event.Mailbox) {
 	defer close(p.kept)
 	defer box.Close()
 	for {
@@ -179,7 +179,7 @@ func (p *memoryProvider) hear(ctx context.Context, box *event.Mailbox) {
 		}
 		for _, e := range events {
 			if done, is := e.Event.(event.TurnEnded); is && done.Reason == event.TurnDone {
-				p.gather(e.Header, done)
+				p.gatherExchange(e.Header, done)
 			}
 		}
 		if over {
@@ -188,9 +188,9 @@ func (p *memoryProvider) hear(ctx context.Context, box *event.Mailbox) {
 	}
 }
 
-// gather puts what was said in a turn before the one that tells it.
-func (p *memoryProvider) gather(h event.Header, done event.TurnEnded) {
-	one, ok := p.a.plugins.holder(plugin.RoleMemory)
+// gatherExchange puts what was said in a turn before the one that tells it.
+func (p *memoryProvider) gatherExchange(h event.Header, done event.TurnEnded) {
+	one, ok := p.a.plugins.roleHolder(plugin.RoleMemory)
 	if !ok || one.Manifest.Memory.Keep == "" {
 		return
 	}
@@ -230,14 +230,14 @@ func (p *memoryProvider) lastExchange(uid string) (exchange, bool) {
 	return x, false
 }
 
-// tell tells the provider of one exchange after the other.
-func (p *memoryProvider) tell() {
+// tellExchanges tells the provider of one exchange after the other.
+func (p *memoryProvider) tellExchanges() {
 	for x := range p.kept {
-		one, ok := p.a.plugins.holder(plugin.RoleMemory)
+		one, ok := p.a.plugins.roleHolder(plugin.RoleMemory)
 		if !ok || one.Manifest.Memory.Keep == "" || p.life.Err() != nil {
 			continue
 		}
-		_, err := p.call(one, one.Manifest.Memory.Keep, x)
+		_, err := p.callTool(one, one.Manifest.Memory.Keep, x)
 		p.noteFailed(x.Session, one, "it does not keep what was said", err)
 	}
 }
@@ -257,7 +257,7 @@ func (p *memoryProvider) Close(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, keepDrain)
 	defer cancel()
-	err := p.end(ctx, "the memory provider was still being followed")
+	err := p.stopFollowing(ctx, "the memory provider was still being followed")
 	select {
 	case <-p.telling.done:
 	case <-ctx.Done():

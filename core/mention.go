@@ -23,11 +23,11 @@ const (
 	maxDiff   = 64 << 10         // characters
 )
 
-// mentioned reads what a person's text names and is no file here: resources of servers, what
+// readMentioned reads what a person's text names and is no file here: resources of servers, what
 // changed since the last commit (@diff), pages of the web (@https://...), files of other back
 // ends (@box:/work/a.go). One that cannot be read is a part that says so. Files are read by the
 // agent, in the session's folder.
-func (a *App) mentioned(ctx context.Context, uid, text string) []chat.Part {
+func (a *App) readMentioned(ctx context.Context, uid, text string) []chat.Part {
 	out := a.MCP.Mentioned(ctx, text)
 	ctx, cancel := context.WithTimeout(ctx, namedTime)
 	defer cancel()
@@ -36,10 +36,10 @@ func (a *App) mentioned(ctx context.Context, uid, text string) []chat.Part {
 		case word == content.Diff:
 			out = append(out, diffPart(ctx, a.cwdOf(ctx, uid)))
 		case content.IsURL(word):
-			out = append(out, a.page(ctx, uid, word))
+			out = append(out, a.readPage(ctx, uid, word))
 		default:
 			if n, ok := a.findThere(uid, word); ok {
-				out = append(out, n.load(ctx))
+				out = append(out, n.loadPart(ctx))
 			}
 		}
 	}
@@ -54,9 +54,9 @@ func (a *App) cwdOf(ctx context.Context, uid string) string {
 	return cmp.Or(info.Cwd, a.Cwd())
 }
 
-// page reads a page as web_extract would, where the settings let that run.
-func (a *App) page(ctx context.Context, uid, address string) chat.Part {
-	if err := a.refused(tool.Spec{Toolset: "web"}, intent.Intent{Reads: true}); err != nil {
+// readPage reads a page as web_extract would, where the settings let that run.
+func (a *App) readPage(ctx context.Context, uid, address string) chat.Part {
+	if err := a.whyRefused(tool.Spec{Toolset: "web"}, intent.Intent{Reads: true}); err != nil {
 		return chat.Part{Kind: chat.PartResource, Name: address, URI: address, Text: "[the page was not read: " + err.Error() + "]"}
 	}
 	a.Bus.Publish(event.Header{Session: uid}, event.Notice{Level: event.Info, Text: "reading " + address})
@@ -67,9 +67,9 @@ func (a *App) page(ctx context.Context, uid, address string) chat.Part {
 // not know yet.
 func diffPart(ctx context.Context, cwd string) chat.Part {
 	p := chat.Part{Kind: chat.PartFile, Name: content.Diff, Media: "text/x-diff"}
-	diff, err := git(ctx, cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD", "--", ".")
+	diff, err := runGit(ctx, cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD", "--", ".")
 	if err != nil { // before the first commit
-		if first, e := git(ctx, cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--cached", "--", "."); e == nil {
+		if first, e := runGit(ctx, cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--cached", "--", "."); e == nil {
 			diff, err = first, nil
 		}
 	}
@@ -81,7 +81,7 @@ func diffPart(ctx context.Context, cwd string) chat.Part {
 	if cut := tool.CutText(diff, maxDiff); cut.Left > 0 {
 		p.Text = cut.Head + fmt.Sprintf("\n[... %d characters left out: git diff shows them]\n", cut.Left) + cut.Tail
 	}
-	if fresh, err := git(ctx, cwd, "ls-files", "--others", "--exclude-standard", "--", "."); err == nil && fresh != "" {
+	if fresh, err := runGit(ctx, cwd, "ls-files", "--others", "--exclude-standard", "--", "."); err == nil && fresh != "" {
 		p.Text += "\n[not known to git yet:]\n" + tool.CutText(fresh, maxDiff/8).Head
 	}
 	if p.Text == "" {
@@ -90,8 +90,9 @@ func diffPart(ctx context.Context, cwd string) chat.Part {
 	return p
 }
 
-// git runs git in a folder. Settings of the repository that would run a program are switched off.
-func git(ctx context.Context, dir string, args ...string) (string, error) {
+// runGit runs git in a folder. Settings of the repository that would run a program are switched
+// off.
+func runGit(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"}, args...)...)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	cmd.Env = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}

@@ -38,14 +38,14 @@ func (p *modelsPart) Start(context.Context) error {
 	p.a.Models = &Models{a: p.a}
 	settings, wrong := p.a.modelSettings()
 	for _, err := range wrong {
-		p.a.notice(event.Warn, err.Error(), "what else stands there counts")
+		p.a.publishNotice(event.Warn, err.Error(), "what else stands there counts")
 	}
 	settings.Health = p.a.newHealth()
 	p.a.Models.set.Store(provider.NewSet(settings))
 	return nil
 }
 
-func (p *modelsPart) Changed(config.Change) { p.a.Models.renew() }
+func (p *modelsPart) Changed(config.Change) { p.a.Models.renewRouter() }
 
 func (p *modelsPart) Close(context.Context) error {
 	p.a.Models.set.Load().Close()
@@ -56,7 +56,7 @@ func (p *modelsPart) Close(context.Context) error {
 // with these.
 func (a *App) modelSettings() (provider.Settings, []error) {
 	c := a.Config()
-	known, wrong := catalogue(c.Paths())
+	known, wrong := loadCatalogue(c.Paths())
 	return modelSettings(c, known, a.opts.Model, a.opts.NoSubstitute), wrong
 }
 
@@ -67,9 +67,9 @@ func (a *App) newHealth() *provider.Health {
 	return h
 }
 
-// catalogue is what is known of vendors and models: what the program brought, what was fetched, and
-// over both what the person's own file says.
-func catalogue(paths config.Paths) (*provider.Catalogue, []error) {
+// loadCatalogue is what is known of vendors and models: what the program brought, what was fetched,
+// and over both what the person's own file says.
+func loadCatalogue(paths config.Paths) (*provider.Catalogue, []error) {
 	var wrong []error
 	known := provider.Shipped()
 	fetched, err := provider.ReadFetched(paths.FetchedFile)
@@ -85,19 +85,20 @@ func catalogue(paths config.Paths) (*provider.Catalogue, []error) {
 
 // keyNames are the variables that hold keys of vendors, the person's own among them.
 func keyNames(c *config.Config) []string {
-	known, _ := catalogue(c.Paths()) // what is wrong with the files was said at the start
+	known, _ := loadCatalogue(c.Paths()) // what is wrong with the files was said at the start
 	return known.KeyNames()
 }
 
 // CheckModels says what is wrong with the files of the catalogue.
 func CheckModels(paths config.Paths) []error {
-	_, wrong := catalogue(paths)
+	_, wrong := loadCatalogue(paths)
 	return wrong
 }
 
-// renew takes the settings and files as they are now, from the next turn on; streams of the old
-// ones go on. What earlier calls taught stays known, unless the servers and their keys are others.
-func (m *Models) renew() {
+// renewRouter takes the settings and files as they are now, from the next turn on; streams of the
+// old ones go on. What earlier calls taught stays known, unless the servers and their keys are
+// others.
+func (m *Models) renewRouter() {
 	m.making.Lock()
 	defer m.making.Unlock()
 	settings, _ := m.a.modelSettings() // config check tells of what is wrong
@@ -130,7 +131,7 @@ func (m *Models) Others() []provider.Model { return m.set.Load().Others() }
 
 // Refresh fetches a public list of models, keeps it and goes by it. It uses the network.
 func (m *Models) Refresh(ctx context.Context, from string) (*provider.Fetched, error) {
-	known, _ := catalogue(m.a.Config().Paths()) // what is wrong with the files was said at the start
+	known, _ := loadCatalogue(m.a.Config().Paths()) // what is wrong with the files was said at the start
 	list, err := known.Refresh(ctx, from)
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func (m *Models) Refresh(ctx context.Context, from string) (*provider.Fetched, e
 	if err != nil {
 		return nil, fmt.Errorf("the list of models was fetched and cannot be kept: %w", err)
 	}
-	m.renew()
+	m.renewRouter()
 	return list, nil
 }
 
@@ -161,7 +162,7 @@ func modelSettings(c *config.Config, known *provider.Catalogue, model string, fi
 		Providers: map[string]provider.Endpoint{}, Catalogue: known,
 	}
 	for name, p := range c.Providers {
-		s.Providers[name] = endpoint(c, name, p)
+		s.Providers[name] = endpointOf(c, name, p)
 	}
 	if m := c.Model; m.BaseURL != "" {
 		name := m.Provider
@@ -175,7 +176,7 @@ func modelSettings(c *config.Config, known *provider.Catalogue, model string, fi
 		}
 		s.Providers[name] = e
 	}
-	s.Fallbacks = fallbacks(c, s.Providers)
+	s.Fallbacks = fallbackModels(c, s.Providers)
 	s = s.WithEnv(secretOf(c))
 	for name, strategy := range c.KeyStrategies {
 		if e, ok := s.Providers[name]; ok {
@@ -193,9 +194,9 @@ func secretOf(c *config.Config) func(string) string {
 	}
 }
 
-// fallbacks are the models of the chain. One with an address of its own becomes a provider, beside
-// one that has its name and another address.
-func fallbacks(c *config.Config, providers map[string]provider.Endpoint) (refs []string) {
+// fallbackModels are the models of the chain. One with an address of its own becomes a provider,
+// beside one that has its name and another address.
+func fallbackModels(c *config.Config, providers map[string]provider.Endpoint) (refs []string) {
 	for i, f := range c.Fallbacks {
 		ref := f.Ref()
 		if f.BaseURL != "" {
@@ -203,7 +204,7 @@ func fallbacks(c *config.Config, providers map[string]provider.Endpoint) (refs [
 			if e, taken := providers[name]; taken && e.BaseURL != f.BaseURL {
 				name = fmt.Sprintf("%s-fallback-%d", name, i+1)
 			}
-			providers[name] = endpoint(c, name, config.Provider{
+			providers[name] = endpointOf(c, name, config.Provider{
 				BaseURL: f.BaseURL, KeyEnv: f.KeyEnv, Mode: f.Mode, Model: f.Model,
 				Models: map[string]config.ModelLimit{f.Model: {ContextLength: f.ContextLength}},
 			})
@@ -231,7 +232,7 @@ func defaultModel(c *config.Config, model string) string {
 	return m.Provider + "/" + m.Default
 }
 
-func endpoint(c *config.Config, name string, p config.Provider) provider.Endpoint {
+func endpointOf(c *config.Config, name string, p config.Provider) provider.Endpoint {
 	e := provider.Endpoint{BaseURL: p.BaseURL, Headers: p.Headers, Kind: p.Mode, CacheTTL: c.PromptCaching.TTL}
 	if e.Key, e.KeyFrom = p.APIKey, "providers."+name+".api_key"; p.APIKey == "" {
 		e = e.WithKeys(p.KeyEnv, secretOf(c))

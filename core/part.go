@@ -34,8 +34,8 @@ func (quiet) Changed(config.Change)       {}
 func (quiet) Forget(string)               {}
 func (quiet) Close(context.Context) error { return nil }
 
-// systems are the parts in the order in which they start. They close in the reverse one.
-func (a *App) systems() []part {
+// allParts are the parts in the order in which they start. They close in the reverse one.
+func (a *App) allParts() []part {
 	scripts, hooks := &scriptsPart{a: a}, &hooksPart{a: a}
 	return []part{
 		&modelsPart{a: a},
@@ -62,9 +62,9 @@ func (a *App) systems() []part {
 	}
 }
 
-// start starts the parts up to the first that cannot.
-func (a *App) start(ctx context.Context) error {
-	for _, p := range a.systems() {
+// startParts starts the parts up to the first that cannot.
+func (a *App) startParts(ctx context.Context) error {
+	for _, p := range a.allParts() {
 		a.parts = append(a.parts, p)
 		if err := p.Start(ctx); err != nil {
 			return err
@@ -88,8 +88,8 @@ type follower struct {
 	done chan struct{}
 }
 
-// follow starts work, which stop ends.
-func (f *follower) follow(name string, stop context.CancelFunc, work func()) {
+// startFollowing starts work, which stop ends.
+func (f *follower) startFollowing(name string, stop context.CancelFunc, work func()) {
 	f.stop, f.done = stop, make(chan struct{})
 	crash.Go(name, func() {
 		defer close(f.done)
@@ -97,8 +97,9 @@ func (f *follower) follow(name string, stop context.CancelFunc, work func()) {
 	})
 }
 
-// end stops the work and waits for it. late says what was still going on when ctx did not last.
-func (f *follower) end(ctx context.Context, late string) error {
+// stopFollowing stops the work and waits for it. late says what was still going on when ctx did not
+// last.
+func (f *follower) stopFollowing(ctx context.Context, late string) error {
 	if f.stop == nil {
 		return nil
 	}

@@ -51,7 +51,7 @@ func TestPartsHearOfEditedSettings(t *testing.T) {
 	var closed []string
 	part := &recordingPart{closed: &closed}
 	x.parts = append(x.parts, part)
-	x.apply(config.Change{Config: x.Config()})
+	x.applySettings(config.Change{Config: x.Config()})
 	if x.close(); part.changes != 1 || len(closed) != 1 {
 		t.Errorf("heard of %d changes, closed %d times", part.changes, len(closed))
 	}

@@ -35,7 +35,7 @@ type passes struct {
 	copies copies          // of credential files
 }
 
-func (p *passing) of(session string) *passes {
+func (p *passing) passesOf(session string) *passes {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.all == nil {
@@ -50,12 +50,12 @@ func (p *passing) of(session string) *passes {
 	return s
 }
 
-// load notes that a session has a skill in its conversation.
-func (p *passing) load(session, name string) {
+// noteLoaded notes that a session has a skill in its conversation.
+func (p *passing) noteLoaded(session, name string) {
 	if session == "" {
 		return
 	}
-	s := p.of(session)
+	s := p.passesOf(session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !slices.Contains(s.loaded, name) {
@@ -63,24 +63,24 @@ func (p *passing) load(session, name string) {
 	}
 }
 
-// forget removes the copies of a session; "" means of all.
-func (p *passing) forget(session string) {
+// removeCopies removes the copies of a session; "" means of all.
+func (p *passing) removeCopies(session string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gone = p.gone || session == ""
 	for uid, s := range p.all {
 		if session == "" || uid == session {
-			s.copies.end()
+			s.copies.removeForGood()
 			delete(p.all, uid)
 		}
 	}
 }
 
-// passed returns the variables that the skills of a call's session have passed to a command or
-// script, and what there is to say about those that are not. The person is asked when they were not
-// yet.
-func (a *App) passed(ctx context.Context, c tool.Call, backend string) (env map[string]string, notes []string) {
-	s := a.passing.of(c.Session)
+// passedVariables returns the variables that the skills of a call's session have passed to a
+// command or script, and what there is to say about those that are not. The person is asked when
+// they were not yet.
+func (a *App) passedVariables(ctx context.Context, c tool.Call, backend string) (env map[string]string, notes []string) {
+	s := a.passing.passesOf(c.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.read {
@@ -96,13 +96,13 @@ func (a *App) passed(ctx context.Context, c tool.Call, backend string) (env map[
 			notes = appendNote(notes, s, name, note)
 			continue
 		}
-		granted, note := a.granted(ctx, c, s, w)
+		granted, note := a.isGranted(ctx, c, s, w)
 		if notes = appendNote(notes, s, w.ID()+"\x00note", note); granted {
-			notes = append(notes, a.fill(env, s, w, here)...)
+			notes = append(notes, a.fillGranted(env, s, w, here)...)
 			files = append(files, w.Files...)
 		}
 	}
-	if dir := s.copies.keep(files); dir != "" && here {
+	if dir := s.copies.keepOnly(files); dir != "" && here {
 		env[credentialsName] = dir
 	}
 	return env, notes
@@ -140,8 +140,8 @@ const (
 	passNo  = "No"
 )
 
-// granted reports whether the person lets a skill have what it asks for.
-func (a *App) granted(ctx context.Context, c tool.Call, s *passes, w *skill.Wish) (ok bool, note string) {
+// isGranted reports whether the person lets a skill have what it asks for.
+func (a *App) isGranted(ctx context.Context, c tool.Call, s *passes, w *skill.Wish) (ok bool, note string) {
 	refused := fmt.Sprintf("the skill %s is not given %s: the person said no", w.Skill, w.Asks())
 	switch {
 	case w.State == trust.Refused:
@@ -152,7 +152,7 @@ func (a *App) granted(ctx context.Context, c tool.Call, s *passes, w *skill.Wish
 		return false, ""
 	}
 	s.said[w.ID()] = true
-	answer, err := a.ask(ctx, ask.Question{Session: c.Session, Turn: c.Turn, CallID: c.ID, Text: passQuestion(w), Choices: []string{passYes, passNo}})
+	answer, err := a.askPerson(ctx, ask.Question{Session: c.Session, Turn: c.Turn, CallID: c.ID, Text: passQuestion(w), Choices: []string{passYes, passNo}})
 	if err != nil {
 		return false, fmt.Sprintf("the skill %s asks for %s, which commands do not get: %v. `hermes skills allow %s` lets it", w.Skill, w.Asks(), err, w.Skill)
 	}
@@ -193,8 +193,11 @@ func saysNo(answer string) bool {
 	return slices.Contains([]string{"2", "n", "no", ""}, strings.ToLower(strings.TrimSpace(answer)))
 }
 
-// fill adds what was granted to an environment. Files are copied for commands of this machine.
-func (a *App) fill(env map[string]string, s *passes, w *skill.Wish, here bool) (notes []string) {
+// fillGranted adds what was granted to an environment. Files are copied for commands of this
+// machine.
+func (a *App) fillGranted(env map[string]string, s *passes, w *skill.Wish,
+	here bool,
+) (notes []string) {
 	c := a.Config()
 	for _, name := range w.Variables {
 		value, set := c.Secret(name)
@@ -214,7 +217,7 @@ func (a *App) fill(env map[string]string, s *passes, w *skill.Wish, here bool) (
 		return appendNote(notes, s, w.ID()+"far", fmt.Sprintf("files of the skill %s (%s) are only passed to commands of this machine", w.Skill, strings.Join(w.Files, ", ")))
 	}
 	for _, file := range w.Files {
-		if err := s.copies.put(c.Paths().Home, file); err != nil {
+		if err := s.copies.putCopy(c.Paths().Home, file); err != nil {
 			notes = appendNote(notes, s, w.ID()+file, fmt.Sprintf("%s, which the skill %s asks for, is not passed: %v", file, w.Skill, err))
 		}
 	}

@@ -36,15 +36,15 @@ type pluginsPart struct {
 func (p *pluginsPart) Start(context.Context) error {
 	list, err := p.readPlugins()
 	if err != nil {
-		p.a.notice(event.Warn, err.Error(), "")
+		p.a.publishNotice(event.Warn, err.Error(), "")
 	}
 	for _, one := range list {
 		hint := "`hermes plugins enable " + one.Name + "` shows it and asks"
 		switch one.State {
 		case plugin.Changed:
-			p.a.notice(event.Warn, "the plugin "+one.Name+" has changed since it was enabled: it is not started", hint)
+			p.a.publishNotice(event.Warn, "the plugin "+one.Name+" has changed since it was enabled: it is not started", hint)
 		case plugin.New:
-			p.a.notice(event.Info, "the plugin "+one.Name+" is there and not enabled", hint)
+			p.a.publishNotice(event.Info, "the plugin "+one.Name+" is there and not enabled", hint)
 		default: // said by `hermes plugins list`
 		}
 	}
@@ -83,9 +83,9 @@ func (p *pluginsPart) readPlugins() ([]plugin.Plugin, error) {
 		var hooks []hook.Hook
 		switch one.State {
 		case plugin.Enabled:
-			hooks = one.Hooks(p.runner(one.Name))
+			hooks = one.Hooks(p.hookRunner(one.Name))
 		case plugin.Changed: // a guard is not got rid of by writing to its files
-			hooks = slices.DeleteFunc(one.Hooks(changed(one.Name)), func(h hook.Hook) bool { return !h.Event.Refuses() })
+			hooks = slices.DeleteFunc(one.Hooks(refuseChanged(one.Name)), func(h hook.Hook) bool { return !h.Event.Refuses() })
 		case plugin.New, plugin.Disabled, plugin.Broken:
 		}
 		err = errors.Join(err, p.a.HookSet.Replace(plugin.Owner+one.Name, hooks))
@@ -93,8 +93,8 @@ func (p *pluginsPart) readPlugins() ([]plugin.Plugin, error) {
 	return list, err
 }
 
-// changed stands for hooks that may not run: what they were to judge is refused.
-func changed(name string) func(string) hook.Runner {
+// refuseChanged stands for hooks that may not run: what they were to judge is refused.
+func refuseChanged(name string) func(string) hook.Runner {
 	return func(string) hook.Runner {
 		return func(context.Context, hook.Hook, hook.Input, []byte) (hook.Reply, error) {
 			return hook.Reply{}, fmt.Errorf("the plugin %s has changed since it was enabled: `hermes plugins enable %s` or `disable %s`", name, name, name)
@@ -102,8 +102,8 @@ func changed(name string) func(string) hook.Runner {
 	}
 }
 
-// runner has tools of a plugin's program take part as hooks.
-func (p *pluginsPart) runner(name string) func(tool string) hook.Runner {
+// hookRunner has tools of a plugin's program take part as hooks.
+func (p *pluginsPart) hookRunner(name string) func(tool string) hook.Runner {
 	return func(tool string) hook.Runner {
 		return func(ctx context.Context, _ hook.Hook, _ hook.Input, payload []byte) (hook.Reply, error) {
 			text, err := p.a.MCP.Ask(ctx, name, tool, payload)
@@ -115,7 +115,7 @@ func (p *pluginsPart) runner(name string) func(tool string) hook.Runner {
 	}
 }
 
-func (p *pluginsPart) get(name string) (plugin.Plugin, bool) {
+func (p *pluginsPart) enabledPlugin(name string) (plugin.Plugin, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one, ok := p.enabled[name]
@@ -124,24 +124,25 @@ func (p *pluginsPart) get(name string) (plugin.Plugin, bool) {
 
 // bringsNoTools reports whether a name is of a plugin of which the agent is told nothing.
 func (p *pluginsPart) bringsNoTools(name string) bool {
-	one, ok := p.get(name)
+	one, ok := p.enabledPlugin(name)
 	return ok && !one.Manifest.Tools
 }
 
-// holder is the plugin that has a role.
-func (p *pluginsPart) holder(r plugin.Role) (plugin.Plugin, bool) {
+// roleHolder is the plugin that has a role.
+func (p *pluginsPart) roleHolder(r plugin.Role) (plugin.Plugin, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one, ok := p.holders[r]
 	return one, ok
 }
 
-// join adds the programs of plugins to the servers. A name that a server has is not a plugin's.
-func (p *pluginsPart) join(all map[string]mcp.Settings) {
+// joinServers adds the programs of plugins to the servers. A name that a server has is not a
+// plugin's.
+func (p *pluginsPart) joinServers(all map[string]mcp.Settings) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for name, one := range p.enabled {
-		set := p.server(one)
+		set := p.serverOf(one)
 		if _, taken := all[name]; taken {
 			p.a.log.Warn("a plugin is not started: a server has its name", "plugin", name)
 			continue
@@ -150,8 +151,8 @@ func (p *pluginsPart) join(all map[string]mcp.Settings) {
 	}
 }
 
-// server is a plugin's program as a server of tools.
-func (p *pluginsPart) server(one plugin.Plugin) mcp.Settings {
+// serverOf is a plugin's program as a server of tools.
+func (p *pluginsPart) serverOf(one plugin.Plugin) mcp.Settings {
 	m, c := one.Manifest, p.a.Config()
 	s := mcp.Settings{Name: one.Name, From: "the plugin " + one.Folder, Plugin: true, Tries: pluginTries}
 	s.Command, s.Args, s.Cwd, s.Elicitation = m.Command[0], m.Command[1:], one.Folder, "no"
@@ -179,12 +180,13 @@ func (p *pluginsPart) server(one plugin.Plugin) mcp.Settings {
 	return s
 }
 
-// allowed says why a program must not be started: a plugin may have changed since it was enabled.
-func (p *pluginsPart) allowed(s mcp.Settings) error {
+// whyNotAllowed says why a program must not be started: a plugin may have changed since it was
+// enabled.
+func (p *pluginsPart) whyNotAllowed(s mcp.Settings) error {
 	if !s.Plugin {
 		return nil
 	}
-	one, ok := p.get(s.Name)
+	one, ok := p.enabledPlugin(s.Name)
 	if !ok {
 		return errors.New("it is not enabled")
 	}
@@ -193,7 +195,7 @@ func (p *pluginsPart) allowed(s mcp.Settings) error {
 
 // tellStopped names a plugin that was stopped.
 func (p *pluginsPart) tellStopped(c mcp.StateChanged) {
-	if _, is := p.get(c.Name); is && c.State == mcp.StateFailed {
+	if _, is := p.enabledPlugin(c.Name); is && c.State == mcp.StateFailed {
 		p.a.Bus.Publish(event.Header{}, event.Notice{
 			Level: event.Warn, Text: "the plugin " + c.Name + " does not run: " + c.Error,
 			Hint: "/mcp shows its log and starts it again; `hermes plugins disable " + c.Name + "` does without it",
@@ -201,8 +203,8 @@ func (p *pluginsPart) tellStopped(c mcp.StateChanged) {
 	}
 }
 
-// owners are the names by which toolsets choose the tools of plugins.
-func (p *pluginsPart) owners() []string {
+// ownerNames are the names by which toolsets choose the tools of plugins.
+func (p *pluginsPart) ownerNames() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var out []string
@@ -214,7 +216,7 @@ func (p *pluginsPart) owners() []string {
 
 // IsPlugin reports whether an enabled plugin has this name.
 func (a *App) IsPlugin(name string) bool {
-	_, ok := a.plugins.get(name)
+	_, ok := a.plugins.enabledPlugin(name)
 	return ok
 }
 

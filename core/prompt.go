@@ -11,9 +11,9 @@ import (
 	"hermes/core/provider"
 )
 
-// prompt builds a session's system prompt. It is asked once a session; what it left out is said to
-// the person.
-func (a *App) prompt(ctx context.Context, s event.SessionInfo, tools []provider.ToolSpec) (string, error) {
+// buildPrompt builds a session's system prompt. It is asked once a session; what it left out is
+// said to the person.
+func (a *App) buildPrompt(ctx context.Context, s event.SessionInfo, tools []provider.ToolSpec) (string, error) {
 	c := a.Config()
 	o := prompt.Options{
 		Home: c.Paths().Home, Cwd: s.Cwd, System: runtime.GOOS + "/" + runtime.GOARCH, Surface: a.wayIn(s.UID).Source,
@@ -26,7 +26,7 @@ func (a *App) prompt(ctx context.Context, s event.SessionInfo, tools []provider.
 		o.Backends = append(o.Backends, prompt.Backend{Name: b.Name, Kind: b.Kind, Image: b.Image, Default: b.Default})
 	}
 	remembered := a.Memory.Snapshot(a.memoryInPrompt())
-	o.Memory = strings.Trim(remembered.Text+"\n\n"+a.user.prompt(s.UID), "\n")
+	o.Memory = strings.Trim(remembered.Text+"\n\n"+a.user.promptText(s.UID), "\n")
 	known, notices := a.skillIndex(ctx, s, o.Tools)
 	o.Skills = known
 	p := prompt.Build(o)

@@ -14,9 +14,9 @@ import (
 // unaskedTime bounds what a message waits for memory.
 const unaskedTime = 200 * time.Millisecond
 
-// unasked is what long-term memory knows about a person's message: one item at most, once a
+// recallUnasked is what long-term memory knows about a person's message: one item at most, once a
 // session, as a part that stands with the message.
-func (p *longTermPart) unasked(ctx context.Context, uid string, in agent.Input) []chat.Part {
+func (p *longTermPart) recallUnasked(ctx context.Context, uid string, in agent.Input) []chat.Part {
 	m := p.a.Config().Memory
 	if !m.Recall || !m.Unasked || !in.From.IsPerson() || in.Text == "" {
 		return nil
@@ -24,7 +24,7 @@ func (p *longTermPart) unasked(ctx context.Context, uid string, in agent.Input) 
 	if _, err := os.Stat(recallPath(p.a.opts.Config)); err != nil {
 		return nil // nothing was ever stored
 	}
-	s, err := p.open()
+	s, err := p.openStore()
 	if err != nil {
 		return nil // memory_recall tells of it
 	}

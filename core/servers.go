@@ -34,14 +34,14 @@ func (p *serversPart) Start(context.Context) error {
 			})
 			a.plugins.tellStopped(c)
 		},
-		Allowed: a.plugins.allowed,
+		Allowed: a.plugins.whyNotAllowed,
 	})
 	b, err := a.ProjectServers()
 	switch {
 	case err != nil:
-		a.notice(event.Warn, err.Error(), "")
+		a.publishNotice(event.Warn, err.Error(), "")
 	case b != nil && (b.State == mcp.Unasked || b.State == mcp.Outdated):
-		a.notice(event.Warn, untrustedServers(b), "/mcp or `hermes mcp trust` shows them and asks")
+		a.publishNotice(event.Warn, untrustedServers(b), "/mcp or `hermes mcp trust` shows them and asks")
 	}
 	a.applyServers(b)
 	return nil
@@ -77,7 +77,7 @@ func (a *App) applyServers(b *mcp.Brought) {
 			}
 		}
 	}
-	a.plugins.join(all)
+	a.plugins.joinServers(all)
 	a.MCP.Apply(all)
 }
 
@@ -123,10 +123,10 @@ func (p *serversPart) Close(ctx context.Context) error {
 	return p.a.MCP.Close(ctx)
 }
 
-// owners are those who may bring tools later: their names choose tools before they have brought
+// toolOwners are those who may bring tools later: their names choose tools before they have brought
 // any.
-func (a *App) owners() []string {
-	out := append(serverToolsets(a.Config()), a.plugins.owners()...)
+func (a *App) toolOwners() []string {
+	out := append(serverToolsets(a.Config()), a.plugins.ownerNames()...)
 	if b, err := a.ProjectServers(); err == nil && b != nil && b.State == mcp.Trusted {
 		for _, s := range b.Servers {
 			if !s.Off() {
@@ -184,7 +184,7 @@ const (
 // open, or one value after the other.
 func (a *App) askForServer(ctx context.Context, q mcp.Question) (mcp.Answer, error) {
 	no := mcp.Answer{Action: "decline"}
-	if err := staffed(a.wayIn(q.Session)); err != nil {
+	if err := whyUnstaffed(a.wayIn(q.Session)); err != nil {
 		return no, nil //nolint:nilerr // nobody is there: that is an answer
 	}
 	put := func(text string, choices ...string) (string, error) {
@@ -233,7 +233,7 @@ func (a *App) mayAskModel(ctx context.Context, q mcp.Sample) error {
 	if _, said := a.sampling.Load(key); said {
 		return nil
 	}
-	if err := staffed(a.wayIn(q.Session)); err != nil {
+	if err := whyUnstaffed(a.wayIn(q.Session)); err != nil {
 		return err
 	}
 	shown := []rune(strings.TrimSpace(q.System + "\n\n" + q.Text))
@@ -268,7 +268,7 @@ func (a *App) sampleForServer(ctx context.Context, q mcp.Sample) (mcp.Sampled, e
 		return mcp.Sampled{}, err
 	}
 	const perToken = 8
-	said, ref, err := a.run(ctx, errand{
+	said, ref, err := a.runAlongModels(ctx, errand{
 		task: "mcp", session: q.Session, system: q.System, text: q.Text, parts: q.Parts, most: q.MaxTokens, bytes: perToken * q.MaxTokens, own: true,
 	}, nil, own)
 	if err != nil {

@@ -19,29 +19,29 @@ type gatePart struct {
 }
 
 func (p *gatePart) Start(context.Context) error {
-	p.a.Gate = approval.New(p.a.policy(), approval.NewFile(filepath.Join(p.a.Config().Paths().Home, "approvals.json")))
+	p.a.Gate = approval.New(p.a.approvalPolicy(), approval.NewFile(filepath.Join(p.a.Config().Paths().Home, "approvals.json")))
 	p.a.Gate.PerSession(p.a.policyFor)
 	return nil
 }
 
-func (p *gatePart) Changed(config.Change) { p.a.Gate.SetPolicy(p.a.policy()) }
+func (p *gatePart) Changed(config.Change) { p.a.Gate.SetPolicy(p.a.approvalPolicy()) }
 
 func (p *gatePart) Forget(session string) {
 	p.a.Gate.Forget(session)
 	p.a.openedWith.Delete(session)
 }
 
-// policy is how the gate behaves with the settings in effect.
-func (a *App) policy() approval.Policy {
+// approvalPolicy is how the gate behaves with the settings in effect.
+func (a *App) approvalPolicy() approval.Policy {
 	c := a.Config()
 	return approval.Policy{
 		Mode: approval.Mode(c.Approvals.Mode), Timeout: c.Approvals.Timeout, Allow: c.CommandAllowlist, Deny: c.Approvals.Deny,
-		Level: approval.Level(c.Approvals.Level), Remember: c.Approvals.Remember, Judge: judge{a}, DataDir: c.Paths().Home, Unkept: a.unkept,
+		Level: approval.Level(c.Approvals.Level), Remember: c.Approvals.Remember, Judge: judge{a}, DataDir: c.Paths().Home, Unkept: a.whyUnkept,
 	}
 }
 
-// settings are the agent's with the settings in effect.
-func (a *App) settings() agent.Settings {
+// settingsInEffect are the agent's with the settings in effect.
+func (a *App) settingsInEffect() agent.Settings {
 	c := a.Config()
 	s := agent.Settings{
 		MaxTurns: c.Agent.MaxTurns, Toolsets: c.Toolsets, Effort: c.Agent.ReasoningEffort, MaxTokens: c.Model.MaxTokens,
@@ -79,22 +79,22 @@ func (p *settingsPart) Start(context.Context) error {
 	changes, err := config.Watch(ctx, *p.a.opts.Reload, p.a.Config(), p.a.opts.Problems)
 	if err != nil {
 		stop()
-		p.a.notice(event.Warn, err.Error(), "")
+		p.a.publishNotice(event.Warn, err.Error(), "")
 		return nil
 	}
-	p.follow("settings", stop, func() {
+	p.startFollowing("settings", stop, func() {
 		for change := range changes {
-			p.a.apply(change)
+			p.a.applySettings(change)
 		}
 	})
 	return nil
 }
 
 func (p *settingsPart) Close(ctx context.Context) error {
-	return p.end(ctx, "edited settings were still being applied")
+	return p.stopFollowing(ctx, "edited settings were still being applied")
 }
 
-func (a *App) apply(change config.Change) {
+func (a *App) applySettings(change config.Change) {
 	a.config.Store(change.Config)
 	LearnSecrets(change.Config)
 	for _, p := range a.parts {
@@ -103,8 +103,8 @@ func (a *App) apply(change config.Change) {
 	if a.opts.Changed != nil {
 		a.opts.Changed(change.Config)
 	}
-	a.Bus.Publish(event.Header{}, event.ConfigReloaded{Changed: change.Live, Problems: texts(change.Problems)})
+	a.Bus.Publish(event.Header{}, event.ConfigReloaded{Changed: change.Live, Problems: problemLines(change.Problems)})
 	if len(change.Next) > 0 {
-		a.notice(event.Info, "changed, from the next start on: "+join(change.Next), "")
+		a.publishNotice(event.Info, "changed, from the next start on: "+joinWords(change.Next), "")
 	}
 }

@@ -32,7 +32,7 @@ func OpenSkills(c *config.Config) *skill.Library {
 
 func openSkills(paths config.Paths, now func() *config.Config, told func(skills.Version), loaded func(string, *skills.Skill)) *skill.Library {
 	return skill.New(skill.Options{
-		Told: told, Loaded: loaded, Seen: func(name string) bool { return seen(now(), name) },
+		Told: told, Loaded: loaded, Seen: func(name string) bool { return scriptsSee(now(), name) },
 		Set: func(name string) bool { _, set := now().Secret(name); return set },
 		Never: func(name string) bool {
 			rule := EnvRule(now())
@@ -56,8 +56,8 @@ func openSkills(paths config.Paths, now func() *config.Config, told func(skills.
 	})
 }
 
-// seen reports whether scripts get a variable with these settings.
-func seen(c *config.Config, name string) bool {
+// scriptsSee reports whether scripts get a variable with these settings.
+func scriptsSee(c *config.Config, name string) bool {
 	return slices.ContainsFunc(ScriptEnv(c, os.Environ()), func(kv string) bool { return strings.HasPrefix(kv, name+"=") && len(kv) > len(name)+1 })
 }
 
@@ -89,7 +89,7 @@ func (p *skillsPart) Tools() []tool.Tool {
 		Servers: func(session string, names []string) { a.MCP.Named(session, names) },
 	})
 	return append([]tool.Tool{run}, toolskill.Tools(toolskill.Options{Library: a.Skills, Project: prompt.ProjectRoot, Audience: func(session string) skill.Audience {
-		return a.audience(a.Tools.Enabled(session, a.agentSettings(session).Toolsets))
+		return a.audienceFor(a.Tools.Enabled(session, a.agentSettings(session).Toolsets))
 	}})...)
 }
 
@@ -102,21 +102,21 @@ const (
 
 // modelStep has a model without tools do a step of a procedure.
 func (a *App) modelStep(ctx context.Context, session, system, text string) (string, error) {
-	return a.aside(ctx, a.Config().Auxiliary.Procedure, errand{
+	return a.runErrand(ctx, a.Config().Auxiliary.Procedure, errand{
 		task: "procedure", session: session, system: system, text: text, most: stepTokens, bytes: stepBytes, time: stepTime, own: true,
 	})
 }
 
 // loadedSkill starts the servers that a skill names, of those that the person has set up.
 func (a *App) loadedSkill(session string, s *skills.Skill) {
-	a.passing.load(session, s.Name)
+	a.passing.noteLoaded(session, s.Name)
 	if session != "" { // else it stands in what the session is told: see nameServers
 		a.MCP.Named(session, s.Servers)
 	}
 }
 
-// audience is who is offered these tools.
-func (a *App) audience(tools []string) skill.Audience {
+// audienceFor is who is offered these tools.
+func (a *App) audienceFor(tools []string) skill.Audience {
 	out := skill.Audience{Tools: tools}
 	for _, name := range tools {
 		if s, ok := a.Tools.Lookup(name); ok && !slices.Contains(out.Toolsets, s.Toolset) {
@@ -131,7 +131,7 @@ func (a *App) skillIndex(ctx context.Context, s event.SessionInfo, tools []strin
 	if !slices.Contains(tools, "skill_view") || a.Config().Refused(config.Known) != nil {
 		return "", nil
 	}
-	return a.Skills.Index(ctx, prompt.ProjectRoot(cmp.Or(s.Cwd, a.Cwd())), a.audience(tools))
+	return a.Skills.Index(ctx, prompt.ProjectRoot(cmp.Or(s.Cwd, a.Cwd())), a.audienceFor(tools))
 }
 
 // Skill returns a skill as a part of what the person says in a folder.
@@ -159,7 +159,7 @@ func (a *App) SubmitSkill(ctx context.Context, uid, name string, in agent.Input)
 	if in.Text == "" {
 		in.Text = "Use the skill " + name + "."
 	}
-	a.passing.load(uid, name)
+	a.passing.noteLoaded(uid, name)
 	a.nameServers(ctx, uid, []string{name})
 	in.Parts = append([]chat.Part{part}, in.Parts...)
 	return a.Agent.Submit(ctx, uid, in)
@@ -195,10 +195,10 @@ type skillsFollower struct {
 
 func (p *skillsFollower) Start(context.Context) error {
 	ctx, stop := context.WithCancel(context.Background())
-	p.follow("skills", stop, func() {
+	p.startFollowing("skills", stop, func() {
 		p.a.tellSkills(ctx)
 		for p.a.opts.Reload != nil && ctx.Err() == nil {
-			if err := p.watch(ctx); err != nil {
+			if err := p.watchSkills(ctx); err != nil {
 				p.a.log.Warn("skills are not watched", "err", err)
 				return
 			}
@@ -207,9 +207,9 @@ func (p *skillsFollower) Start(context.Context) error {
 	return nil
 }
 
-// watch reads the skills again whenever something changes where they are, until that is somewhere
-// else.
-func (p *skillsFollower) watch(ctx context.Context) error {
+// watchSkills reads the skills again whenever something changes where they are, until that is
+// somewhere else.
+func (p *skillsFollower) watchSkills(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	p.move.Store(&stop)
@@ -228,7 +228,7 @@ func (p *skillsFollower) Changed(c config.Change) {
 }
 
 func (p *skillsFollower) Close(ctx context.Context) error {
-	return p.end(ctx, "skills were still being read")
+	return p.stopFollowing(ctx, "skills were still being read")
 }
 
 // tellSkills publishes what skills there are now, for whoever offers them.

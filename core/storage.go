@@ -19,7 +19,7 @@ type auditPart struct {
 func (p *auditPart) Start(context.Context) error {
 	c := p.a.opts.Config
 	if err := c.Paths().Ensure(); err != nil {
-		p.a.notice(event.Warn, err.Error(), "what belongs there cannot be kept; HERMES_HOME or --home choose another folder")
+		p.a.publishNotice(event.Warn, err.Error(), "what belongs there cannot be kept; HERMES_HOME or --home choose another folder")
 	}
 	if c.Security.AuditLog {
 		p.writer = audit.Open(c.Paths().AuditDir, p.a.Bus, p.a.log)

@@ -28,7 +28,7 @@ const (
 // commands start in, when it is another machine: far says so. It starts nothing: of one that is not
 // up there is no list.
 func (a *App) FilesThere(ctx context.Context, uid string) (backend, folder string, list []string, far bool) {
-	r, err := a.rooms().Find(uid, "")
+	r, err := a.roomFinder().Find(uid, "")
 	if err != nil || r.Name == "" {
 		return "", "", nil, false
 	}
@@ -93,13 +93,13 @@ func (a *App) findThere(uid, word string) (n namedThere, ok bool) {
 	if !far {
 		return n, false
 	}
-	r, err := a.rooms().Find(uid, backend)
+	r, err := a.roomFinder().Find(uid, backend)
 	return namedThere{word, file, r}, err == nil && r.Name != ""
 }
 
-// resolve follows links, and refuses what a text of somebody else, pasted into a message, could
+// resolvePath follows links, and refuses what a text of somebody else, pasted into a message, could
 // name to get at it.
-func (n namedThere) resolve(ctx context.Context) (real string, st realpath.Stat, err error) {
+func (n namedThere) resolvePath(ctx context.Context) (real string, st realpath.Stat, err error) {
 	root, err := n.room.Files.Resolve(ctx, "", ".")
 	if err != nil {
 		return "", st, err
@@ -118,9 +118,9 @@ func (n namedThere) resolve(ctx context.Context) (real string, st realpath.Stat,
 	return at.Real, st, err
 }
 
-// load reads it as a part of a message. One that cannot be read says so.
-func (n namedThere) load(ctx context.Context) chat.Part {
-	p, err := n.read(ctx)
+// loadPart reads it as a part of a message. One that cannot be read says so.
+func (n namedThere) loadPart(ctx context.Context) chat.Part {
+	p, err := n.readPart(ctx)
 	if err != nil {
 		p = chat.Part{Kind: chat.PartFile, Text: "[it could not be attached: " + files.Reason(err).Error() + "]"}
 	}
@@ -128,8 +128,8 @@ func (n namedThere) load(ctx context.Context) chat.Part {
 	return p
 }
 
-func (n namedThere) read(ctx context.Context) (chat.Part, error) {
-	real, st, err := n.resolve(ctx)
+func (n namedThere) readPart(ctx context.Context) (chat.Part, error) {
+	real, st, err := n.resolvePath(ctx)
 	if err != nil {
 		return chat.Part{}, err
 	}
@@ -163,7 +163,7 @@ func (a *App) DescribeThere(ctx context.Context, uid, text string) (out []string
 			out = append(out, word+" · read when it is sent")
 			continue
 		}
-		_, st, err := n.resolve(ctx)
+		_, st, err := n.resolvePath(ctx)
 		switch {
 		case err != nil:
 			out = append(out, word+" · not attached: "+files.Reason(err).Error())

@@ -44,8 +44,8 @@ func (p *titlesPart) Close(context.Context) error {
 	return nil
 }
 
-// name begins to name a session by its first prompt.
-func (p *titlesPart) name(uid string, from chat.Author, prompt string) {
+// beginNaming begins to name a session by its first prompt.
+func (p *titlesPart) beginNaming(uid string, from chat.Author, prompt string) {
 	m := p.a.Config().Auxiliary.Title
 	if len(m.Refs()) == 0 || !from.IsPerson() || approval.OnlyCommands(prompt) || strings.TrimSpace(prompt) == "" {
 		return
@@ -53,8 +53,8 @@ func (p *titlesPart) name(uid string, from chat.Author, prompt string) {
 	p.work.Add(1)
 	crash.Go("title", func() {
 		defer p.work.Done()
-		said, err := p.a.aside(p.ctx, m, errand{
-			task: "title", session: uid, system: titleTask, text: head(prompt, titlePrompt), most: titleTokens, bytes: titleBytes,
+		said, err := p.a.runErrand(p.ctx, m, errand{
+			task: "title", session: uid, system: titleTask, text: cutToBytes(prompt, titlePrompt), most: titleTokens, bytes: titleBytes,
 			time: titleTime, again: true,
 		})
 		if err == nil {
@@ -66,8 +66,8 @@ func (p *titlesPart) name(uid string, from chat.Author, prompt string) {
 	})
 }
 
-// head is the first bytes of a text, cut between two letters.
-func head(s string, bytes int) string {
+// cutToBytes is the first bytes of a text, cut between two letters.
+func cutToBytes(s string, bytes int) string {
 	if len(s) <= bytes {
 		return s
 	}

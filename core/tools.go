@@ -39,7 +39,7 @@ type agentPart struct {
 
 func (p *agentPart) Start(context.Context) (err error) {
 	a := p.a
-	if a.Tools, err = p.tools(); err != nil {
+	if a.Tools, err = p.registerTools(); err != nil {
 		return fmt.Errorf("tools: %w", err)
 	}
 	// Only what was asked for now: the settings may hold names that the Python program knows.
@@ -48,8 +48,8 @@ func (p *agentPart) Start(context.Context) (err error) {
 	}
 	a.Agent = agent.New(agent.Deps{
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
-		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: a.Pool.Keep, Log: a.log,
-		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(), Await: a.awaitTools, Defer: a.deferTools, See: a.see,
+		Prompt: a.buildPrompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: a.Pool.Keep, Log: a.log,
+		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(), Await: a.awaitTools, Defer: a.deferTools, See: a.askSeeingModel,
 		DocumentText: pdf.Text, Hooks: p.hooks, Engine: a.contextEngine,
 	})
 	return nil
@@ -57,19 +57,19 @@ func (p *agentPart) Start(context.Context) (err error) {
 
 func (p *agentPart) Forget(session string) {
 	p.known.Forget(session)
-	p.a.passing.forget(session)
+	p.a.passing.removeCopies(session)
 }
 
 func (p *agentPart) Close(ctx context.Context) error {
-	defer p.a.passing.forget("")
+	defer p.a.passing.removeCopies("")
 	if p.a.Agent == nil {
 		return nil
 	}
 	return p.a.Agent.Close(ctx)
 }
 
-// kept is what a session keeps under a handle: an image, or a document with its text.
-func (a *App) kept(ctx context.Context, uid, handle string) (chat.Part, error) {
+// keptPart is what a session keeps under a handle: an image, or a document with its text.
+func (a *App) keptPart(ctx context.Context, uid, handle string) (chat.Part, error) {
 	p, err := a.Sessions.Kept(ctx, uid, handle)
 	if err == nil && p.IsDocument() {
 		p.Text, err = pdf.Text(ctx, p.Data)
@@ -77,16 +77,16 @@ func (a *App) kept(ctx context.Context, uid, handle string) (chat.Part, error) {
 	return p, err
 }
 
-// tools registers what the agent can do.
-func (p *agentPart) tools() (*tool.Registry, error) {
+// registerTools registers what the agent can do.
+func (p *agentPart) registerTools() (*tool.Registry, error) {
 	a, c := p.a, p.a.Config()
 	paths := c.Paths()
 	p.known = builtin.All(builtin.Deps{
-		Home: paths.Home, SafeRoot: safeRoot(c), SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Kept: a.kept, Timeout: c.Terminal.Timeout,
+		Home: paths.Home, SafeRoot: safeRoot(c), SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Kept: a.keptPart, Timeout: c.Terminal.Timeout,
 		Budget: c.ToolOutput.MaxBytes,
 		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
-		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
-		See: a.see, Blind: a.blind, Engine: p.scripts.engine, Code: a.codeSettings, Passed: a.passed,
+		Todos:  plan.InMeta(a.Sessions), Ask: a.askPerson, Staffed: a.whyUnstaffed, Notify: a.notifyAgent, Web: webOptions(c),
+		See: a.askSeeingModel, Blind: a.whyBlind, Engine: p.scripts.engine, Code: a.codeSettings, Passed: a.passedVariables,
 	})
 	all := slices.Concat(p.known.Tools, mcp.SearchTools(a.aboutServer))
 	for _, other := range a.parts {
@@ -98,9 +98,9 @@ func (p *agentPart) tools() (*tool.Registry, error) {
 	}
 	r.SpillTo(paths.SpillDir)
 	r.Limit(c.ToolOutput.MaxBytes)
-	r.RefuseBy(a.refused)
+	r.RefuseBy(a.whyRefused)
 	r.OnChange(func() { a.Agent.OfferTools() })
-	r.Owners(a.owners)
+	r.Owners(a.toolOwners)
 	r.BarBy(func(session, owner string) bool { return a.MCP.Barred(session, owner) })
 	return r, nil
 }
@@ -111,9 +111,9 @@ var restricted = map[string][]config.Area{
 	"terminal": {config.Commands}, "code_execution": {config.Commands, config.Scripts}, "skills": {config.Known},
 }
 
-// refused says why a tool must not run: a setting that restricts it cannot be read. What is read at
-// the start only, such as the folder that may be written to, is refused until the next one.
-func (a *App) refused(s tool.Spec, in intent.Intent) error {
+// whyRefused says why a tool must not run: a setting that restricts it cannot be read. What is read
+// at the start only, such as the folder that may be written to, is refused until the next one.
+func (a *App) whyRefused(s tool.Spec, in intent.Intent) error {
 	now, atStart := slices.Concat(restricted[s.Toolset], []config.Area{config.Hooked}), []config.Area{}
 	switch {
 	case s.Toolset == "file" && !in.Reads:
@@ -139,31 +139,31 @@ func safeRoot(c *config.Config) string {
 	return cmp.Or(os.Getenv("HERMES_WRITE_SAFE_ROOT"), expandHome(c.Security.WriteSafeRoot))
 }
 
-// ask puts a tool's question before the person.
-func (a *App) ask(ctx context.Context, q ask.Question) (string, error) {
-	if err := staffed(a.wayIn(q.Session)); err != nil {
+// askPerson puts a tool's question before the person.
+func (a *App) askPerson(ctx context.Context, q ask.Question) (string, error) {
+	if err := whyUnstaffed(a.wayIn(q.Session)); err != nil {
 		return "", err
 	}
 	return a.Agent.AskQuestion(ctx, agent.Question{Session: q.Session, Turn: q.Turn, CallID: q.CallID, Text: q.Text, Choices: q.Choices})
 }
 
-// staffed says why nobody can answer a question in a session, or nil: who has everything run is not
-// there either.
-func staffed(c session.Config) error {
+// whyUnstaffed says why nobody can answer a question in a session, or nil: who has everything run
+// is not there either.
+func whyUnstaffed(c session.Config) error {
 	if c.Unattended || c.Policy.Mode == string(approval.ModeOff) {
 		return errors.New("it needs the workbench: without a screen nobody is there to answer")
 	}
 	return nil
 }
 
-// staffed says why nobody can answer a question, or nil.
-func (a *App) staffed() error {
-	return staffed(a.opts.Session)
+// whyUnstaffed says why nobody can answer a question, or nil.
+func (a *App) whyUnstaffed() error {
+	return whyUnstaffed(a.opts.Session)
 }
 
-// notify brings word of a background process to the session's agent: after the running turn, or at
-// once.
-func (a *App) notify(uid, process, text string) {
+// notifyAgent brings word of a background process to the session's agent: after the running turn,
+// or at once.
+func (a *App) notifyAgent(uid, process, text string) {
 	ctx, cancel := context.WithTimeout(context.Background(), notifyTimeout)
 	defer cancel()
 	in := agent.Input{From: chat.Author{Kind: chat.AuthorProcess, ID: process}, Text: text, Mode: event.InputQueue}

@@ -23,8 +23,8 @@ func (p *userPart) Start(context.Context) error {
 	return nil
 }
 
-// hear takes a message that was sent.
-func (p *userPart) hear(uid string, in agent.Input) {
+// takeMessage takes a message that was sent.
+func (p *userPart) takeMessage(uid string, in agent.Input) {
 	if !in.From.IsPerson() || !p.a.Config().Memory.UserProfile {
 		return
 	}
@@ -41,8 +41,8 @@ func (p *userPart) hear(uid string, in agent.Input) {
 	})
 }
 
-// prompt is what a new session's prompt says of the person.
-func (p *userPart) prompt(session string) string {
+// promptText is what a new session's prompt says of the person.
+func (p *userPart) promptText(session string) string {
 	if !p.a.Config().Memory.UserProfile {
 		return ""
 	}

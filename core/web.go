@@ -21,7 +21,7 @@ const noDownloadLimit = 256 << 20
 
 // webOptions says how the web is reached.
 func webOptions(c *config.Config) *web.Options {
-	list, problems := blocklist(c)
+	list, problems := loadBlocklist(c)
 	secret := func(name string) string {
 		v, _ := c.Secret(name)
 		return v
@@ -48,8 +48,8 @@ func webOptions(c *config.Config) *web.Options {
 	return &o
 }
 
-// blocklist joins the two places where sites can be named.
-func blocklist(c *config.Config) (list *guard.Blocklist, problems []string) {
+// loadBlocklist joins the two places where sites can be named.
+func loadBlocklist(c *config.Config) (list *guard.Blocklist, problems []string) {
 	domains, files := c.Web.Blocklist, c.Web.BlocklistFiles
 	if b := c.Security.WebsiteBlocklist; b.Enabled {
 		domains, files = append(domains[:len(domains):len(domains)], b.Domains...), append(files[:len(files):len(files)], b.SharedFiles...)

@@ -55,8 +55,8 @@ func Explain(cmd string, mode Mode, c Context) Explanation {
 	return e
 }
 
-// analyse reads what a call would do from the call itself.
-func (p Policy) analyse(r Request, before string) Analysis {
+// analyseCall reads what a call would do from the call itself.
+func (p Policy) analyseCall(r Request, before string) Analysis {
 	in := r.Intent
 	where := Context{
 		Dir: r.Dir, Project: r.Project, Level: p.Level, Local: r.Local, Sandboxed: r.Sandboxed, Backend: r.Backend, DataDir: p.DataDir, Unkept: p.Unkept,
@@ -69,23 +69,23 @@ func (p Policy) analyse(r Request, before string) Analysis {
 	switch {
 	case len(in.Effects) > 0:
 		return command.WithEffects(in.Effects, where)
-	case r.shell() != "":
+	case r.shellCommand() != "":
 		where.Dir = dirOf(r)
 		if _, err := os.Stat(where.Dir); err != nil && r.Local { // it begins where the session does then
 			where.Dir = where.Project
 		}
 		return Analyse(in.Shell.Command, where)
 	case in.Stdin != nil && in.Stdin.Text != "":
-		return typing(before, in.Stdin.Text, where)
+		return analyseInput(before, in.Stdin.Text, where)
 	case len(in.Paths) > 0:
 		return command.Files(in.Paths, where)
 	default:
-		return command.WithEffects([]Effect{{Class: command.Run, Level: command.LevelAlways, Reason: untold(r)}}, where)
+		return command.WithEffects([]Effect{{Class: command.Run, Level: command.LevelAlways, Reason: whyUntold(r)}}, where)
 	}
 }
 
-// untold is why a call that says nothing is asked about.
-func untold(r Request) string {
+// whyUntold is why a call that says nothing is asked about.
+func whyUntold(r Request) string {
 	if r.Intent.Consent == intent.Confirm {
 		return "your settings want each call of it confirmed (require_confirmation)"
 	}

@@ -202,26 +202,26 @@ func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 	if r.Intent.Reads {
 		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: event.ByReadOnly}, nil
 	}
-	v, err := g.check(ctx, r)
+	v, err := g.checkCall(ctx, r)
 	if g.told != nil {
 		g.told(Record{At: g.now(), Request: r, Verdict: v})
 	}
 	return v, err
 }
 
-func (g *Gate) check(ctx context.Context, r Request) (v Verdict, err error) {
+func (g *Gate) checkCall(ctx context.Context, r Request) (v Verdict, err error) {
 	p, before := g.policyOf(r.Session), ""
 	if in := r.Intent.Stdin; in != nil && in.Process != "" {
 		var unsent func()
-		before, unsent = g.writes(process{r.Session, in.Process}, in.Text)
+		before, unsent = g.noteInput(process{r.Session, in.Process}, in.Text)
 		defer func() {
 			if !v.Allowed {
 				unsent()
 			}
 		}()
 	}
-	a := p.analyse(r, before)
-	if v, sure := p.unasked(r, before, a); sure {
+	a := p.analyseCall(r, before)
+	if v, sure := p.decideUnasked(r, before, a); sure {
 		v.Analysis = a
 		if !v.Allowed {
 			tellRefusal(r, v)
@@ -229,29 +229,29 @@ func (g *Gate) check(ctx context.Context, r Request) (v Verdict, err error) {
 		return v, nil
 	}
 	if p.Mode == ModePlan {
-		v := refusal(event.ByPolicy, planned)
+		v := refuseBy(event.ByPolicy, planned)
 		v.Analysis = a
 		tellRefusal(r, v)
 		return v, nil
 	}
 	o := offerOf(r, a)
-	id, err := g.known(r, o)
+	id, err := g.knownRule(r, o)
 	switch {
 	case id != "":
 		return Verdict{Allowed: true, Decision: event.DecisionAlways, By: event.ByRule, Rule: id, Analysis: a}, err
-	case p.Mode == ModeSmart && r.Intent.Consent != intent.Confirm && p.judged(ctx, r, a):
+	case p.Mode == ModeSmart && r.Intent.Consent != intent.Confirm && p.modelAllows(ctx, r, a):
 		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: event.BySmart, Analysis: a}, err
 	case p.Unattended:
-		v := refusal(event.ByPolicy, "Refused: this needs a person's approval and nobody is there to give it ("+a.Reason+"). "+
+		v := refuseBy(event.ByPolicy, "Refused: this needs a person's approval and nobody is there to give it ("+a.Reason+"). "+
 			"Do not try it in another form; finish what can be done without it and say what was left out.")
 		v.Asked, v.Analysis = true, a
 		tellRefusal(r, v)
 		return v, err
 	}
-	v = g.ask(ctx, r, o, p.Timeout)
+	v = g.askPerson(ctx, r, o, p.Timeout)
 	v.Analysis = a
 	if v.Allowed {
-		err = errors.Join(err, g.remember(r, o, v.Decision, p.Remember))
+		err = errors.Join(err, g.rememberDecision(r, o, v.Decision, p.Remember))
 	}
 	return v, err
 }
@@ -266,15 +266,15 @@ func tellRefusal(r Request, v Verdict) {
 	r.Publish(event.ApprovalSettled{CallID: r.Call.ID, Decision: v.Decision, By: v.By, Level: int(v.Analysis.Level), Reason: v.Analysis.Reason})
 }
 
-// unasked decides what needs neither a person nor a memory: what never runs first, then what the
-// settings let run.
-func (p Policy) unasked(r Request, before string, a Analysis) (v Verdict, sure bool) {
+// decideUnasked decides what needs neither a person nor a memory: what never runs first, then what
+// the settings let run.
+func (p Policy) decideUnasked(r Request, before string, a Analysis) (v Verdict, sure bool) {
 	if a.Verdict == command.Refuse {
-		return refusal(event.ByFloor, "Refused: "+a.Reason+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
+		return refuseBy(event.ByFloor, "Refused: "+a.Reason+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
 	}
-	for _, cmd := range r.texts(before) {
-		if pattern := p.denied(cmd, a.Runs); pattern != "" {
-			return refusal(event.BySettings, "Refused: the person's settings forbid it (approvals.deny: "+pattern+"). Do not look for another way to do it."), true
+	for _, cmd := range r.shellTexts(before) {
+		if pattern := p.denyingPattern(cmd, a.Runs); pattern != "" {
+			return refuseBy(event.BySettings, "Refused: the person's settings forbid it (approvals.deny: "+pattern+"). Do not look for another way to do it."), true
 		}
 	}
 	allow := Verdict{Allowed: true, Decision: event.DecisionOnce, By: event.ByPolicy}
@@ -283,10 +283,10 @@ func (p Policy) unasked(r Request, before string, a Analysis) (v Verdict, sure b
 		return v, false
 	case r.Intent.Consent == intent.Allowed:
 		allow.By = event.BySettings
-	case r.Typed || typed(r.Prompt, r.Intent):
+	case r.Typed || wasTyped(r.Prompt, r.Intent):
 		allow.By = event.ByUser
 	case p.Mode == ModeOff:
-	case p.allowed(r.Intent):
+	case p.allowsByName(r.Intent):
 		allow.By = event.BySettings
 	case a.Verdict == command.Allow:
 		allow.By = event.ByLevel
@@ -301,7 +301,7 @@ func (g *Gate) Answer(id string, d event.Decision) error {
 	if d == event.DecisionEdited {
 		return fmt.Errorf("approval %s cannot be answered with %q without a command", id, d)
 	}
-	return g.settle(id, answer{decision: d})
+	return g.settleQuestion(id, answer{decision: d})
 }
 
 // AnswerEdited settles a question about a command: another one runs in its place, as that call. The
@@ -310,10 +310,10 @@ func (g *Gate) AnswerEdited(id, command string) error {
 	if strings.TrimSpace(command) == "" {
 		return fmt.Errorf("approval %s: write the command that is to run", id)
 	}
-	return g.settle(id, answer{event.DecisionEdited, command})
+	return g.settleQuestion(id, answer{event.DecisionEdited, command})
 }
 
-func (g *Gate) settle(id string, a answer) error {
+func (g *Gate) settleQuestion(id string, a answer) error {
 	d := a.decision
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -388,33 +388,33 @@ func (g *Gate) Revoke(session, id string) error {
 	return nil
 }
 
-func refusal(by event.Decider, text string) Verdict {
+func refuseBy(by event.Decider, text string) Verdict {
 	return Verdict{Decision: event.DecisionDeny, By: by, Text: text}
 }
 
 func questionID(n int) string { return fmt.Sprintf("a%d", n) }
 
-// known returns the id of what allowed this action before, in this session or for longer; "" when
-// nothing did.
-func (g *Gate) known(r Request, o offer) (string, error) {
+// knownRule returns the id of what allowed this action before, in this session or for longer; ""
+// when nothing did.
+func (g *Gate) knownRule(r Request, o offer) (string, error) {
 	if o.rule.Subject == "" {
 		return "", nil
 	}
 	entries, err := g.Remembered(r.Session)
 	now := g.now()
 	for _, e := range entries {
-		if !e.Expired(now) && e.covers(r, o) {
+		if !e.Expired(now) && e.coversCall(r, o) {
 			return e.ID, nil
 		}
 	}
 	return "", err
 }
 
-func (g *Gate) remember(r Request, o offer, d event.Decision, lasting time.Duration) error {
+func (g *Gate) rememberDecision(r Request, o offer, d event.Decision, lasting time.Duration) error {
 	if o.rule.Subject == "" || d == event.DecisionOnce || d == event.DecisionEdited {
 		return nil
 	}
-	e := o.entry(d, g.now(), lasting)
+	e := o.entryFor(d, g.now(), lasting)
 	// A command with a secret in it is remembered in memory only.
 	if d.Span() == event.DecisionSession || g.rules == nil || secret.Redact(e.Subject) != e.Subject {
 		g.mu.Lock()

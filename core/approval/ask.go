@@ -13,10 +13,10 @@ import (
 	"hermes/core/event"
 )
 
-// ask publishes the question, waits for the answer, the deadline or the end of ctx, and publishes
-// how it was settled.
-func (g *Gate) ask(ctx context.Context, r Request, o offer, timeout time.Duration) Verdict {
-	q := g.open(r, o, timeout)
+// askPerson publishes the question, waits for the answer, the deadline or the end of ctx, and
+// publishes how it was settled.
+func (g *Gate) askPerson(ctx context.Context, r Request, o offer, timeout time.Duration) Verdict {
+	q := g.openQuestion(r, o, timeout)
 	r.Publish(q.asked)
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
@@ -28,7 +28,7 @@ func (g *Gate) ask(ctx context.Context, r Request, o offer, timeout time.Duratio
 	case <-ctx.Done():
 		by = event.ByInterrupt
 	}
-	if by != event.ByUser && !g.withdraw(q.asked.ID) {
+	if by != event.ByUser && !g.withdrawQuestion(q.asked.ID) {
 		got, by = <-q.answer, event.ByUser // the answer won the race and is already sent
 	}
 	if ctx.Err() != nil { // an answer that came with the interrupt must not start anything
@@ -36,14 +36,14 @@ func (g *Gate) ask(ctx context.Context, r Request, o offer, timeout time.Duratio
 	}
 	d := got.decision
 	r.Publish(event.ApprovalSettled{
-		ID: q.asked.ID, CallID: r.Call.ID, Decision: d, By: by, Level: q.asked.Level, Reason: q.asked.Reason, Scope: o.words(d),
+		ID: q.asked.ID, CallID: r.Call.ID, Decision: d, By: by, Level: q.asked.Level, Reason: q.asked.Reason, Scope: o.scopeWords(d),
 	})
-	v := verdict(d, by)
+	v := verdictOf(d, by)
 	v.Command = got.command
 	return v
 }
 
-func verdict(d event.Decision, by event.Decider) Verdict {
+func verdictOf(d event.Decision, by event.Decider) Verdict {
 	v := Verdict{Allowed: d != event.DecisionDeny, Asked: true, Decision: d, By: by}
 	switch {
 	case v.Allowed:
@@ -59,20 +59,20 @@ func verdict(d event.Decision, by event.Decider) Verdict {
 	return v
 }
 
-func (g *Gate) open(r Request, o offer, timeout time.Duration) *question {
+func (g *Gate) openQuestion(r Request, o offer, timeout time.Duration) *question {
 	a := o.analysis
 	asked := event.ApprovalAsked{
-		Call: r.Call, Title: title(r), Detail: r.Detail, Scope: o.words(event.DecisionSession), Diff: r.Diff, Backend: r.Backend,
-		Effects: effects(a), Deadline: g.now().Add(timeout), Choices: o.choices(g.rules != nil), Reason: a.Reason, Level: int(a.Level),
+		Call: r.Call, Title: titleOf(r), Detail: r.Detail, Scope: o.scopeWords(event.DecisionSession), Diff: r.Diff, Backend: r.Backend,
+		Effects: effectLines(a), Deadline: g.now().Add(timeout), Choices: o.decisionChoices(g.rules != nil), Reason: a.Reason, Level: int(a.Level),
 	}
 	if r.Edits {
 		asked.Choices = append(asked.Choices, event.DecisionEdited)
 	}
-	asked.Withheld = o.withheld(g.rules != nil)
+	asked.Withheld = o.withheldChoices(g.rules != nil)
 	if o.prefix != "" {
 		asked.Prefix = o.prefix
 	}
-	asked.Span, asked.Spans = spans(r, a)
+	asked.Span, asked.Spans = dangerousSpans(r, a)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.next++
@@ -82,8 +82,8 @@ func (g *Gate) open(r Request, o offer, timeout time.Duration) *question {
 	return q
 }
 
-// withdraw closes a question without an answer; false means that the answer came first.
-func (g *Gate) withdraw(id string) bool {
+// withdrawQuestion closes a question without an answer; false means that the answer came first.
+func (g *Gate) withdrawQuestion(id string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, open := g.waiting[id]
@@ -91,8 +91,8 @@ func (g *Gate) withdraw(id string) bool {
 	return open
 }
 
-func title(r Request) string {
-	files := absolute(r.Dir, r.Intent.Paths)
+func titleOf(r Request) string {
+	files := absolutePaths(r.Dir, r.Intent.Paths)
 	where := r.Backend
 	if r.Title != "" {
 		return r.Title
@@ -105,7 +105,7 @@ func title(r Request) string {
 	case where != "" && r.Sandboxed:
 		where += " (a container without folders of this machine)"
 	}
-	switch cmd := r.shell(); {
+	switch cmd := r.shellCommand(); {
 	case cmd != "" && r.Backend != "":
 		return "Run this in " + where + "?"
 	case cmd != "":
@@ -124,9 +124,9 @@ func title(r Request) string {
 // maxShown bounds how many effects a question lists.
 const maxShown = 12
 
-// effects says what a call would do, worst first. What runs unasked anyway is left out beside
+// effectLines says what a call would do, worst first. What runs unasked anyway is left out beside
 // something worse.
-func effects(a Analysis) []string {
+func effectLines(a Analysis) []string {
 	var out []string
 	for _, e := range a.Effects {
 		if len(out) == maxShown {
@@ -135,7 +135,7 @@ func effects(a Analysis) []string {
 		if e.Level <= command.LevelStandard && a.Level > command.LevelStandard && e.Class != command.Write && e.Class != command.Delete {
 			continue
 		}
-		out = append(out, e.Reason+held(e.Folder))
+		out = append(out, e.Reason+countHeld(e.Folder))
 	}
 	return out
 }
@@ -146,8 +146,8 @@ const (
 	countTime  = 200 * time.Millisecond
 )
 
-// held says how many files a folder holds that would be deleted: ": 1204 files".
-func held(folder string) string {
+// countHeld says how many files a folder holds that would be deleted: ": 1204 files".
+func countHeld(folder string) string {
 	if folder == "" {
 		return ""
 	}
@@ -176,10 +176,10 @@ func held(folder string) string {
 	}
 }
 
-// spans are the dangerous parts of a command inside of Detail: the one that decided, then all of
-// them.
-func spans(r Request, a Analysis) (worst [2]int, all [][2]int) {
-	cmd := r.shell()
+// dangerousSpans are the dangerous parts of a command inside of Detail: the one that decided, then
+// all of them.
+func dangerousSpans(r Request, a Analysis) (worst [2]int, all [][2]int) {
+	cmd := r.shellCommand()
 	at := strings.Index(r.Detail, cmd)
 	if cmd == "" || at < 0 {
 		return worst, nil

@@ -36,7 +36,7 @@ const maxEntries = 1000
 func (f *File) Entries() ([]Entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	doc, err := f.read()
+	doc, err := f.readDocument()
 	return doc.Allowed, err
 }
 
@@ -45,7 +45,7 @@ func (f *File) Entries() ([]Entry, error) {
 func (f *File) Add(e Entry) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	doc, err := f.read()
+	doc, err := f.readDocument()
 	if err != nil {
 		return err
 	}
@@ -55,14 +55,14 @@ func (f *File) Add(e Entry) error {
 	if over := len(doc.Allowed) - maxEntries; over > 0 {
 		doc.Allowed = doc.Allowed[over:]
 	}
-	return f.write(doc)
+	return f.writeDocument(doc)
 }
 
 // Revoke implements Rules.
 func (f *File) Revoke(all bool, ids ...string) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	doc, err := f.read()
+	doc, err := f.readDocument()
 	if err != nil {
 		return 0, err
 	}
@@ -75,10 +75,10 @@ func (f *File) Revoke(all bool, ids ...string) (int, error) {
 	if gone == 0 {
 		return 0, nil
 	}
-	return gone, f.write(doc)
+	return gone, f.writeDocument(doc)
 }
 
-func (f *File) write(doc document) error {
+func (f *File) writeDocument(doc document) error {
 	doc.Version = 2
 	b, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *File) write(doc document) error {
 	return nil
 }
 
-func (f *File) read() (document, error) {
+func (f *File) readDocument() (document, error) {
 	var doc document
 	b, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -55,8 +55,8 @@ func FuzzFloor(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, cmd string) {
 		whyNever(cmd)
-		once := canonical(cmd)
-		if again := canonical(once); again != once {
+		once := canonicalCommand(cmd)
+		if again := canonicalCommand(once); again != once {
 			t.Errorf("%q prints as %q and then as %q: a remembered command would not be found again", cmd, once, again)
 		}
 		if whyNever("rm -rf / ; "+cmd) == "" && !strings.ContainsAny(cmd, "\x00") {

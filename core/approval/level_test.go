@@ -194,7 +194,7 @@ func TestWhatIsNeverRemembered(t *testing.T) {
 		r := shell(newDesk(), cmd)
 		file := NewFile(filepath.Join(t.TempDir(), "approvals.json"))
 		g := New(Policy{Level: LevelStandard}, file)
-		q := g.open(r, offerOf(r, g.Policy().analyse(r, "")), DefaultTimeout)
+		q := g.openQuestion(r, offerOf(r, g.Policy().analyseCall(r, "")), DefaultTimeout)
 		if want := []event.Decision{event.DecisionDeny, event.DecisionOnce}; !slices.Equal(q.asked.Choices, want) || q.asked.Scope != "" {
 			t.Errorf("%q offers %v", cmd, q.asked.Choices)
 		}
@@ -295,7 +295,7 @@ func TestAQuestionCountsWhatWouldBeLost(t *testing.T) {
 	}
 	r := shell(newDesk(), "rm -rf build src gone")
 	r.Dir, r.Project, r.Local = dir, dir, true
-	got := strings.Join(effects(Policy{Level: LevelStandard}.analyse(r, "")), "|")
+	got := strings.Join(effectLines(Policy{Level: LevelStandard}.analyseCall(r, "")), "|")
 	want := "deletes recursively build (in the project): 2 files|deletes recursively src (in the project): 1 file|deletes recursively gone (in the project)"
 	if got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -32,7 +32,7 @@ type Entry struct {
 func (e Entry) Expired(now time.Time) bool { return !e.Expires.IsZero() && !now.Before(e.Expires) }
 
 // Words says what e covers.
-func (e Entry) Words() string { return e.words() }
+func (e Entry) Words() string { return e.inWords() }
 
 // id is the same for the same rule, so that a rule is never there twice.
 func (e Entry) id() string {
@@ -44,15 +44,15 @@ func (e Entry) id() string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// covers reports whether e allows a call.
-func (e Entry) covers(_ Request, o offer) bool {
+// coversCall reports whether e allows a call.
+func (e Entry) coversCall(_ Request, o offer) bool {
 	if e.Tool != o.rule.Tool || e.Owner != o.rule.Owner || e.Definition != o.rule.Definition || e.Backend != o.rule.Backend || e.Dir != "" && e.Dir != o.rule.Dir || !o.lasting {
 		return false
 	}
 	if !e.Prefix {
 		return e.Subject == o.rule.Subject
 	}
-	if o.fixed == nil || !begins(o.fixed, strings.Fields(e.Subject)) {
+	if o.fixed == nil || !beginsWith(o.fixed, strings.Fields(e.Subject)) {
 		return false
 	}
 	for _, x := range o.analysis.Effects {
@@ -63,7 +63,7 @@ func (e Entry) covers(_ Request, o offer) bool {
 	return true
 }
 
-func begins(words, prefix []string) bool {
+func beginsWith(words, prefix []string) bool {
 	return len(prefix) > 0 && len(words) >= len(prefix) && slices.Equal(words[:len(prefix)], prefix)
 }
 
@@ -80,7 +80,7 @@ type offer struct {
 
 func offerOf(r Request, a Analysis) offer {
 	o := offer{rule: ruleOf(r), analysis: a, lasting: !a.Unknown() || len(r.Intent.Paths) > 0}
-	o.sessions = lasts(r)
+	o.sessions = canLast(r)
 	if !o.lasting {
 		o.rule.Subject = ""
 		return o
@@ -91,18 +91,18 @@ func offerOf(r Request, a Analysis) offer {
 			o.always = false
 		}
 	}
-	if r.shell() == "" || r.Intent.OtherArgs != "" {
+	if r.shellCommand() == "" || r.Intent.OtherArgs != "" {
 		return o
 	}
-	if words, ok := argv(r.shell()); ok {
+	if words, ok := plainArguments(r.shellCommand()); ok {
 		o.fixed = words
 		o.prefix = prefixOf(words)
 	}
 	return o
 }
 
-// choices are the answers that a person has, the default first.
-func (o offer) choices(kept bool) []event.Decision {
+// decisionChoices are the answers that a person has, the default first.
+func (o offer) decisionChoices(kept bool) []event.Decision {
 	out := []event.Decision{event.DecisionDeny, event.DecisionOnce}
 	if o.rule.Subject == "" {
 		return out
@@ -123,8 +123,8 @@ func (o offer) choices(kept bool) []event.Decision {
 	return out
 }
 
-// withheld are the answers that are not offered, and why.
-func (o offer) withheld(kept bool) (out []event.Withheld) {
+// withheldChoices are the answers that are not offered, and why.
+func (o offer) withheldChoices(kept bool) (out []event.Withheld) {
 	no := func(d event.Decision, why string) { out = append(out, event.Withheld{Decision: d, Why: why}) }
 	if o.rule.Subject == "" {
 		no(event.DecisionSession, "what it would do is not known, so that each call is asked about")
@@ -144,8 +144,8 @@ func (o offer) withheld(kept bool) (out []event.Withheld) {
 	return out
 }
 
-// covered is the rule that an answer makes.
-func (o offer) covered(d event.Decision) Rule {
+// ruleFor is the rule that an answer makes.
+func (o offer) ruleFor(d event.Decision) Rule {
 	rule := o.rule
 	if d.Prefix() {
 		rule.Subject, rule.Prefix = o.prefix, true
@@ -156,17 +156,17 @@ func (o offer) covered(d event.Decision) Rule {
 	return rule
 }
 
-func (o offer) words(d event.Decision) string {
+func (o offer) scopeWords(d event.Decision) string {
 	switch d.Span() {
 	case event.DecisionSession, event.DecisionProject, event.DecisionAlways:
-		return o.covered(d).words()
+		return o.ruleFor(d).inWords()
 	default:
 		return ""
 	}
 }
 
-func (o offer) entry(d event.Decision, now time.Time, lasting time.Duration) Entry {
-	e := Entry{Rule: o.covered(d), Scope: d.Span(), Added: now}
+func (o offer) entryFor(d event.Decision, now time.Time, lasting time.Duration) Entry {
+	e := Entry{Rule: o.ruleFor(d), Scope: d.Span(), Added: now}
 	if lasting > 0 && e.Scope != event.DecisionSession {
 		e.Expires = now.Add(lasting)
 	}
@@ -181,9 +181,9 @@ func (o offer) entry(d event.Decision, now time.Time, lasting time.Duration) Ent
 	return e
 }
 
-// argv returns the words of a command that is one program with words that the shell leaves as they
-// are.
-func argv(cmd string) ([]string, bool) {
+// plainArguments returns the words of a command that is one program with words that the shell
+// leaves as they are.
+func plainArguments(cmd string) ([]string, bool) {
 	file, err := shelltext.Parse(cmd)
 	if err != nil || len(file.Stmts) != 1 {
 		return nil, false

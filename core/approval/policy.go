@@ -29,8 +29,8 @@ type Policy struct {
 	Deny []string
 }
 
-// denied returns the pattern that forbids a command, or "".
-func (p Policy) denied(cmd string, runs [][]string) string {
+// denyingPattern returns the pattern that forbids a command, or "".
+func (p Policy) denyingPattern(cmd string, runs [][]string) string {
 	if len(p.Deny) == 0 || strings.TrimSpace(cmd) == "" {
 		return ""
 	}
@@ -40,7 +40,8 @@ func (p Policy) denied(cmd string, runs [][]string) string {
 	}
 	for _, pattern := range p.Deny {
 		want := strings.Join(strings.Fields(pattern), " ")
-		if want != "" && slices.ContainsFunc(lines, func(l string) bool { return wildcard(want, l) }) {
+		if want != "" && slices.ContainsFunc(lines,
+			func(l string) bool { return matchesWildcard(want, l) }) {
 			return pattern
 		}
 	}
@@ -62,13 +63,13 @@ func withoutOptions(words []string) []string {
 	return out
 }
 
-// allowed reports whether Allow names the command of a call that asks for nothing beside it.
-func (p Policy) allowed(in intent.Intent) bool {
+// allowsByName reports whether Allow names the command of a call that asks for nothing beside it.
+func (p Policy) allowsByName(in intent.Intent) bool {
 	if len(p.Allow) == 0 || in.Shell == nil || in.Shell.Command == "" || in.OtherArgs != "" {
 		return false
 	}
-	want := canonical(in.Shell.Command)
-	return slices.ContainsFunc(p.Allow, func(cmd string) bool { return canonical(cmd) == want })
+	want := canonicalCommand(in.Shell.Command)
+	return slices.ContainsFunc(p.Allow, func(cmd string) bool { return canonicalCommand(cmd) == want })
 }
 
 // commandsIn lists a command line and the commands in it, with and without their folders.
@@ -88,8 +89,8 @@ func commandsIn(cmd string) []string {
 	return out
 }
 
-// wildcard reports whether text is pattern, in which * stands for any text.
-func wildcard(pattern, text string) bool {
+// matchesWildcard reports whether text is pattern, in which * stands for any text.
+func matchesWildcard(pattern, text string) bool {
 	head, rest, star := strings.Cut(pattern, "*")
 	if !star {
 		return pattern == text
@@ -110,19 +111,19 @@ func wildcard(pattern, text string) bool {
 	return strings.HasSuffix(text, last)
 }
 
-// shell is the command of a call, "" when it has none.
-func (r Request) shell() string {
+// shellCommand is the command of a call, "" when it has none.
+func (r Request) shellCommand() string {
 	if r.Intent.Shell == nil {
 		return ""
 	}
 	return r.Intent.Shell.Command
 }
 
-// texts are what a shell would read of a call: a command, or input with what the process was sent
-// before.
-func (r Request) texts(before string) []string {
+// shellTexts are what a shell would read of a call: a command, or input with what the process was
+// sent before.
+func (r Request) shellTexts(before string) []string {
 	if in := r.Intent.Stdin; in != nil {
-		return []string{in.Text, unfinished(before) + in.Text}
+		return []string{in.Text, unfinishedInput(before) + in.Text}
 	}
-	return []string{r.shell()}
+	return []string{r.shellCommand()}
 }

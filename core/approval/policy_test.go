@@ -136,10 +136,10 @@ func TestALinkShowsWhereItLeads(t *testing.T) {
 	r := Request{Call: chat.ToolCall{Name: "write_file"}, Dir: dir, Intent: intent.Intent{Paths: []string{"README.md"}}, Diff: "+x"}
 	secret := filepath.Join(root, ".bashrc")
 	r.Local = true
-	if got := effects(Policy{}.analyse(r, "")); len(got) != 1 || !strings.Contains(got[0], secret) || !strings.Contains(got[0], "outside") {
+	if got := effectLines(Policy{}.analyseCall(r, "")); len(got) != 1 || !strings.Contains(got[0], secret) || !strings.Contains(got[0], "outside") {
 		t.Errorf("effects %q", got)
 	}
-	if got := title(r); !strings.Contains(got, secret) {
+	if got := titleOf(r); !strings.Contains(got, secret) {
 		t.Errorf("title %q", got)
 	}
 	before := ruleOf(r)
@@ -155,7 +155,7 @@ func TestIdsAreNotRememberedForGood(t *testing.T) {
 	for args, lasting := range map[string]bool{`{"action":"kill","session_id":"p1"}`: false, `{"command":"make"}`: true} {
 		g := New(Policy{}, NewFile(filepath.Join(t.TempDir(), "approvals.json")))
 		r := meant(shell(newDesk(), ""), args)
-		q := g.open(r, offerOf(r, g.Policy().analyse(r, "")), DefaultTimeout)
+		q := g.openQuestion(r, offerOf(r, g.Policy().analyseCall(r, "")), DefaultTimeout)
 		if got := slices.Contains(q.asked.Choices, event.DecisionProject); got != lasting {
 			t.Errorf("%s: always offered %v", args, got)
 		}
@@ -166,12 +166,12 @@ func TestWildcard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.StringMatching(`[ab]{0,3}`), 1, 4).Draw(t, "parts")
 		fill := rapid.StringMatching(`[abc]{0,3}`).Draw(t, "fill")
-		if !wildcard(strings.Join(parts, "*"), strings.Join(parts, fill)) && len(parts) > 1 {
+		if !matchesWildcard(strings.Join(parts, "*"), strings.Join(parts, fill)) && len(parts) > 1 {
 			t.Fatalf("%q does not match %q filled with %q", strings.Join(parts, "*"), parts, fill)
 		}
 	})
 	for pattern, text := range map[string]string{"a*a": "a", "ab*bc": "abc", "*x": "xy", "a": "ab", "": "a"} {
-		if wildcard(pattern, text) {
+		if matchesWildcard(pattern, text) {
 			t.Errorf("%q matches %q", pattern, text)
 		}
 	}
@@ -182,7 +182,8 @@ func FuzzPolicy(f *testing.F) {
 	f.Add("*", "bash -c 'eval \"$(x)\"'")
 	f.Fuzz(func(t *testing.T, pattern, cmd string) {
 		p := Policy{Deny: []string{pattern}}
-		if p.denied(cmd, nil) == "" && strings.TrimSpace(cmd) != "" && strings.TrimSpace(pattern) == "*" {
+		if p.denyingPattern(cmd, nil) == "" && strings.TrimSpace(cmd) != "" &&
+			strings.TrimSpace(pattern) == "*" {
 			t.Errorf("* does not deny %q", cmd)
 		}
 	})

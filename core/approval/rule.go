@@ -40,10 +40,10 @@ func ruleOf(r Request) Rule {
 	case r.Intent.Consent == intent.Confirm: // each time
 	case r.Owner != "":
 		rule.Subject = anyArguments
-	case r.shell() != "":
-		rule.Subject = canonical(r.shell()) + beside
+	case r.shellCommand() != "":
+		rule.Subject = canonicalCommand(r.shellCommand()) + beside
 	case len(r.Intent.Paths) > 0:
-		paths := absolute(r.Dir, r.Intent.Paths)
+		paths := absolutePaths(r.Dir, r.Intent.Paths)
 		slices.Sort(paths)
 		rule.Subject = strings.Join(paths, "\n")
 	case beside != "":
@@ -54,14 +54,16 @@ func ruleOf(r Request) Rule {
 	return rule
 }
 
-// lasts reports whether a call means the same in every session. Commands and files do, and so does
-// a yes to a foreign tool; the ids in the arguments of other tools ("kill p1") name another thing
-// tomorrow.
-func lasts(r Request) bool { return r.Owner != "" || len(r.Intent.Paths) > 0 || r.shell() != "" }
+// canLast reports whether a call means the same in every session. Commands and files do, and so
+// does a yes to a foreign tool; the ids in the arguments of other tools ("kill p1") name another
+// thing tomorrow.
+func canLast(r Request) bool {
+	return r.Owner != "" || len(r.Intent.Paths) > 0 || r.shellCommand() != ""
+}
 
-// absolute returns the files that are meant, links followed: a link in a project must not pass for
-// a file of it.
-func absolute(dir string, paths []string) []string {
+// absolutePaths returns the files that are meant, links followed: a link in a project must not pass
+// for a file of it.
+func absolutePaths(dir string, paths []string) []string {
 	home, _ := os.UserHomeDir() // without one, ~ stays as it is written
 	out := make([]string, len(paths))
 	for i, p := range paths {
@@ -70,10 +72,10 @@ func absolute(dir string, paths []string) []string {
 	return out
 }
 
-// canonical is a command as the shell reads it: printed back from its syntax tree, so that only
-// white space that means nothing to the shell is lost. What does not parse, or does not print as
-// itself, stays as it is.
-func canonical(cmd string) string {
+// canonicalCommand is a command as the shell reads it: printed back from its syntax tree, so that
+// only white space that means nothing to the shell is lost. What does not parse, or does not print
+// as itself, stays as it is.
+func canonicalCommand(cmd string) string {
 	printed, ok := printBack(cmd)
 	if !ok {
 		return cmd
@@ -96,8 +98,8 @@ func printBack(cmd string) (string, bool) {
 	return strings.Trim(b.String(), " \t\n"), true
 }
 
-// words says what a rule covers.
-func (rule Rule) words() string {
+// inWords says what a rule covers.
+func (rule Rule) inWords() string {
 	if rule.Subject == "" {
 		return ""
 	}
@@ -105,12 +107,13 @@ func (rule Rule) words() string {
 	if strings.Contains(rule.Subject, "\n") {
 		what += " …"
 	}
-	words := rule.Tool + ": exactly " + quote(what)
+	words := rule.Tool + ": exactly " + quoteShort(what)
 	if rule.Owner != "" {
 		words = rule.Tool + " of " + rule.Owner + ", as it is defined now, with " + what
 	}
 	if rule.Prefix {
-		words = rule.Tool + ": every command that begins with " + quote(what) + " and does nothing worse"
+		words = rule.Tool + ": every command that begins with " + quoteShort(what) +
+			" and does nothing worse"
 	}
 	if rule.Backend != "" {
 		words += " in " + rule.Backend
@@ -121,7 +124,7 @@ func (rule Rule) words() string {
 	return words
 }
 
-func quote(s string) string {
+func quoteShort(s string) string {
 	if r := []rune(s); len(r) > 100 {
 		s = string(r[:99]) + "…"
 	}

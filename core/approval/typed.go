@@ -8,12 +8,12 @@ import (
 	"hermes/skills/procedure/request"
 )
 
-// typed reports whether the person's own text asks for exactly this command and for nothing else:
-// "$ command" lines only, or one fenced shell block only. A leading "@name" names the back end:
-// another one, like any argument beside the command (a folder to run it in), is the model's own
-// idea and is asked. As soon as there is prose around them, commands may be a pasted log that the
-// person asks about, and what a model makes of that is asked.
-func typed(prompt string, in intent.Intent) bool {
+// wasTyped reports whether the person's own text asks for exactly this command and for nothing
+// else: "$ command" lines only, or one fenced shell block only. A leading "@name" names the back
+// end: another one, like any argument beside the command (a folder to run it in), is the model's
+// own idea and is asked. As soon as there is prose around them, commands may be a pasted log that
+// the person asks about, and what a model makes of that is asked.
+func wasTyped(prompt string, in intent.Intent) bool {
 	if in.Shell == nil || in.OtherArgs != "" {
 		return false
 	}

@@ -29,7 +29,7 @@ func TestTyped(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := typed(tt.prompt, intent.Intent{Shell: &intent.Shell{Command: tt.command}}); got != tt.want {
+			if got := wasTyped(tt.prompt, intent.Intent{Shell: &intent.Shell{Command: tt.command}}); got != tt.want {
 				t.Errorf("typed(%q, %q) = %v", tt.prompt, tt.command, got)
 			}
 		})

@@ -28,9 +28,9 @@ type process struct{ session, id string }
 // time know of each other.
 type piece struct{ text string }
 
-// writes notes a piece of input and returns what the process was sent before. Unsent takes the
+// noteInput notes a piece of input and returns what the process was sent before. Unsent takes the
 // piece back.
-func (g *Gate) writes(to process, text string) (before string, unsent func()) {
+func (g *Gate) noteInput(to process, text string) (before string, unsent func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.input == nil {
@@ -47,7 +47,7 @@ func (g *Gate) writes(to process, text string) (before string, unsent func()) {
 		before += p.text
 		size++
 	}
-	if short := lately(before); len(short) < len(before) || size > 256 {
+	if short := recentInput(before); len(short) < len(before) || size > 256 {
 		before = short
 		g.input[to] = []*piece{{before}}
 	}
@@ -60,8 +60,8 @@ func (g *Gate) writes(to process, text string) (before string, unsent func()) {
 	}
 }
 
-// lately is the end of a long input, from the beginning of a line.
-func lately(s string) string {
+// recentInput is the end of a long input, from the beginning of a line.
+func recentInput(s string) string {
 	if len(s) <= maxTyped {
 		return s
 	}
@@ -72,9 +72,9 @@ func lately(s string) string {
 	return line[:min(len(line), maxTypedLine)]
 }
 
-// unfinished is the end of what a shell has read and not run yet: a line without its end, or lines
-// that go on.
-func unfinished(before string) string {
+// unfinishedInput is the end of what a shell has read and not run yet: a line without its end, or
+// lines that go on.
+func unfinishedInput(before string) string {
 	if before == "" {
 		return ""
 	}
@@ -85,9 +85,9 @@ func unfinished(before string) string {
 	return before[strings.LastIndexByte(before, '\n')+1:]
 }
 
-// edited is a text as a terminal hands it on that takes some keys for corrections: backspace,
-// Ctrl-W, Ctrl-U, Ctrl-C, Enter.
-func edited(s string) string {
+// applyLineEditing makes of a text what a terminal hands on that takes some keys for corrections:
+// backspace, Ctrl-W, Ctrl-U, Ctrl-C, Enter.
+func applyLineEditing(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) < 0 {
 		return s
 	}
@@ -114,14 +114,14 @@ func edited(s string) string {
 	return string(out)
 }
 
-// typing is text for the input of a process: it may be a shell, or anything else that runs what it
-// is sent.
-func typing(before, text string, where Context) Analysis {
-	line := unfinished(before) + text
+// analyseInput is text for the input of a process: it may be a shell, or anything else that runs
+// what it is sent.
+func analyseInput(before, text string, where Context) Analysis {
+	line := unfinishedInput(before) + text
 	all := before + text
 	worst := command.Unexplained("what a process does with its input is not known", where)
 	seen := map[string]bool{}
-	for _, s := range []string{line, edited(line), all, edited(all)} {
+	for _, s := range []string{line, applyLineEditing(line), all, applyLineEditing(all)} {
 		if seen[s] {
 			continue
 		}

@@ -104,7 +104,7 @@ func TestEdited(t *testing.T) {
 	for in, want := range map[string]string{
 		"rm -rf /a\b\n": "rm -rf /\n", "abc\x15rm": "rm", "ls\nrm x\x17/": "ls\nrm /", "a\x7f\x7f\x7fb": "b", "echo é\x7fx": "echo x", "ls\r": "ls\n", "\x03": "", "a\n\b\bb": "a\nb", "plain": "plain",
 	} {
-		if got := edited(in); got != want {
+		if got := applyLineEditing(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -118,7 +118,7 @@ func FuzzTyping(f *testing.F) {
 		if len(before)+len(text) > 4000 {
 			return
 		}
-		if a := typing(before, text, c); a.Verdict == "allow" || a.Reason == "" {
+		if a := analyseInput(before, text, c); a.Verdict == "allow" || a.Reason == "" {
 			t.Fatalf("%q %q: %+v", before, text, a)
 		}
 	})
