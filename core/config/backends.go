@@ -42,10 +42,10 @@ func (c *Config) backendsAsWritten() (def string, places map[string]Place) {
 	if _, named := c.Terminal.Backends[c.Terminal.Backend]; named {
 		def = c.Terminal.Backend
 	}
-	places = map[string]Place{def: c.resolve(def, c.Terminal.Backends[def], true)}
+	places = map[string]Place{def: c.resolvePlace(def, c.Terminal.Backends[def], true)}
 	for name, b := range c.Terminal.Backends {
 		if name != def {
-			places[name] = c.resolve(name, b, false)
+			places[name] = c.resolvePlace(name, b, false)
 		}
 	}
 	return def, places
@@ -54,24 +54,24 @@ func (c *Config) backendsAsWritten() (def string, places map[string]Place) {
 // kindOf is the kind that a back end says or shows. What shows none is of the kind that
 // terminal.backend names, or that the back end has which it names.
 func (c *Config) kindOf(b Backend) string {
-	if kind := cmp.Or(b.Kind, b.shown()); kind != "" {
+	if kind := cmp.Or(b.Kind, b.shownKind()); kind != "" {
 		return kind
 	}
 	def, named := c.Terminal.Backends[c.Terminal.Backend]
 	switch {
 	case !named:
 		return cmp.Or(c.Terminal.Backend, firstKind())
-	case def.Kind == "" && def.shown() == "":
+	case def.Kind == "" && def.shownKind() == "":
 		return firstKind()
 	default:
 		return c.kindOf(def)
 	}
 }
 
-// shown is the first kind whose sign stands in the back end.
-func (b Backend) shown() string {
+// shownKind is the first kind whose sign stands in the back end.
+func (b Backend) shownKind() string {
 	for _, k := range Kinds() {
-		if f, ok := fieldOf(reflect.TypeFor[Backend](), k.ImpliedBy); ok && !f.in(reflect.ValueOf(b)).IsZero() {
+		if f, ok := fieldOf(reflect.TypeFor[Backend](), k.ImpliedBy); ok && !f.valueIn(reflect.ValueOf(b)).IsZero() {
 			return k.Name
 		}
 	}
@@ -108,7 +108,7 @@ func (c *Config) placeOfKey(name, key, or string) place {
 func (c *Config) forwardedEnv(b Backend) map[string]string {
 	env := map[string]string{}
 	for _, name := range b.ForwardEnv {
-		if value, ok := c.env.lookup(name); ok {
+		if value, ok := c.env.lookupSet(name); ok {
 			env[name] = value
 		}
 	}
@@ -142,10 +142,10 @@ func (c *Config) checkPlaces() []Problem {
 			out = append(out, c.unusableBackend(name, p))
 		}
 	}
-	for _, f := range fields(reflect.TypeFor[Terminal]()) {
+	for _, f := range fieldsOf(reflect.TypeFor[Terminal]()) {
 		instead, key := f.tag.Get("instead"), "terminal."+f.name
 		at, written := c.places[key]
-		if instead == "" || !written || f.kind != places[def].Kind || f.in(reflect.ValueOf(c.Terminal)).Len() == 0 {
+		if instead == "" || !written || f.kind != places[def].Kind || f.valueIn(reflect.ValueOf(c.Terminal)).Len() == 0 {
 			continue
 		}
 		out = append(out, Problem{
@@ -173,8 +173,8 @@ func (c *Config) keysWithoutMeaning(name, kind string) []string {
 		return nil
 	}
 	var out []string
-	for _, f := range fields(reflect.TypeFor[Backend]()) {
-		if _, written := c.places["terminal.backends."+name+"."+f.name]; written && !f.counts(k) {
+	for _, f := range fieldsOf(reflect.TypeFor[Backend]()) {
+		if _, written := c.places["terminal.backends."+name+"."+f.name]; written && !f.countsFor(k) {
 			out = append(out, f.name)
 		}
 	}

@@ -58,16 +58,18 @@ type doubt struct {
 
 type pair struct{ key, value *yaml.Node }
 
-// problem notes that what stands at d.at cannot be read.
-func (d *decoder) problem(n *yaml.Node, text, why, fix string) { d.problemAt(d.at, n, text, why, fix) }
-
-func (d *decoder) problemAt(path string, n *yaml.Node, text, why, fix string) {
-	d.doubts = append(d.doubts, doubt{path, d.report(n, text, why, fix)})
+// addProblem notes that what stands at d.at cannot be read.
+func (d *decoder) addProblem(n *yaml.Node, text, why, fix string) {
+	d.problemAt(d.at, n, text, why, fix)
 }
 
-// report notes a problem that puts nothing in doubt.
-func (d *decoder) report(n *yaml.Node, text, why, fix string) Problem {
-	p := Problem{File: d.file, Text: d.from + clip(text), Why: why, Fix: fix}
+func (d *decoder) problemAt(path string, n *yaml.Node, text, why, fix string) {
+	d.doubts = append(d.doubts, doubt{path, d.noteProblem(n, text, why, fix)})
+}
+
+// noteProblem notes a problem that puts nothing in doubt.
+func (d *decoder) noteProblem(n *yaml.Node, text, why, fix string) Problem {
+	p := Problem{File: d.file, Text: d.from + clipText(text), Why: why, Fix: fix}
 	if n != nil {
 		p.Line, p.Column = n.Line, n.Column
 	}
@@ -80,14 +82,14 @@ func (d *decoder) report(n *yaml.Node, text, why, fix string) Problem {
 	return p
 }
 
-// under moves to a path; what it returns moves back.
-func (d *decoder) under(path string) func() {
+// enterPath moves to a path; what it returns moves back.
+func (d *decoder) enterPath(path string) func() {
 	before := d.at
 	d.at = path
 	return func() { d.at = before }
 }
 
-func clip(text string) string {
+func clipText(text string) string {
 	const most = 60
 	runes := []rune(text)
 	if len(runes) <= most {
@@ -96,8 +98,8 @@ func clip(text string) string {
 	return string(runes[:most]) + "…"
 }
 
-// count reports whether more may be looked at.
-func (d *decoder) count(n *yaml.Node) bool {
+// mayGoOn reports whether more may be looked at.
+func (d *decoder) mayGoOn(n *yaml.Node) bool {
 	d.visits++
 	if d.visits == maxVisits+1 {
 		d.problemAt("", n, "", "too many values", "aliases (*name) multiply here: write less of them")
@@ -105,10 +107,10 @@ func (d *decoder) count(n *yaml.Node) bool {
 	return d.visits <= maxVisits
 }
 
-// follow resolves aliases and counts. It returns nil once too much was seen.
-func (d *decoder) follow(n *yaml.Node) *yaml.Node {
+// followAlias resolves aliases and counts. It returns nil once too much was seen.
+func (d *decoder) followAlias(n *yaml.Node) *yaml.Node {
 	for range maxMerges {
-		if !d.count(n) {
+		if !d.mayGoOn(n) {
 			return nil
 		}
 		if n.Kind != yaml.AliasNode {
@@ -116,14 +118,14 @@ func (d *decoder) follow(n *yaml.Node) *yaml.Node {
 		}
 		n = n.Alias
 	}
-	d.problem(n, "", "aliases (*name) lead to each other too often", "write the value itself")
+	d.addProblem(n, "", "aliases (*name) lead to each other too often", "write the value itself")
 	return nil
 }
 
-// section decodes a mapping into a struct. prefix is the dotted path with its last dot.
-func (d *decoder) section(v reflect.Value, n *yaml.Node, prefix string) {
-	defer d.under(strings.TrimSuffix(prefix, "."))()
-	pairs := d.pairs(n, 0)
+// decodeSection decodes a mapping into a struct. prefix is the dotted path with its last dot.
+func (d *decoder) decodeSection(v reflect.Value, n *yaml.Node, prefix string) {
+	defer d.enterPath(strings.TrimSuffix(prefix, "."))()
+	pairs := d.listPairs(n, 0)
 	given := make(map[string]bool, len(pairs))
 	for _, p := range pairs {
 		given[p.key.Value] = true
@@ -132,33 +134,34 @@ func (d *decoder) section(v reflect.Value, n *yaml.Node, prefix string) {
 		f, ok := fieldOf(v.Type(), p.key.Value)
 		switch {
 		case !ok:
-			d.unknown(v.Type(), p, prefix)
+			d.reportUnknown(v.Type(), p, prefix)
 		case f.name != p.key.Value && given[f.name]:
 			// The proper spelling is there too, and wins.
 		default:
-			d.value(f.in(v), f, p.value, prefix+f.name)
-			f.share(v)
+			d.decodeValue(f.valueIn(v), f, p.value, prefix+f.name)
+			f.shareValue(v)
 		}
 	}
 }
 
-// pairs lists the keys of a mapping: merged ones (<<) first, unless the mapping has them itself.
-func (d *decoder) pairs(n *yaml.Node, depth int) []pair {
+// listPairs lists the keys of a mapping: merged ones (<<) first, unless the mapping has them
+// itself.
+func (d *decoder) listPairs(n *yaml.Node, depth int) []pair {
 	var own, merged []pair
 	at := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		if !d.count(key) {
+		if !d.mayGoOn(key) {
 			break
 		}
 		switch {
 		case key.Kind == yaml.ScalarNode && key.Tag == "!!merge":
 			merged = append(merged, d.mergedPairs(value, depth+1)...)
 		case key.Kind != yaml.ScalarNode:
-			d.problem(key, "", "a key must be plain text", "")
+			d.addProblem(key, "", "a key must be plain text", "")
 		default:
 			if before, twice := at[key.Value]; twice {
-				d.problemAt(canonical(d.at, key.Value), key, key.Value, "written twice:", fmt.Sprintf("keep one; the other is in line %d", own[before].key.Line))
+				d.problemAt(canonicalKey(d.at, key.Value), key, key.Value, "written twice:", fmt.Sprintf("keep one; the other is in line %d", own[before].key.Line))
 				own[before] = pair{key, value}
 				continue
 			}
@@ -176,15 +179,15 @@ func (d *decoder) pairs(n *yaml.Node, depth int) []pair {
 }
 
 func (d *decoder) mergedPairs(n *yaml.Node, depth int) []pair {
-	n = d.follow(n)
+	n = d.followAlias(n)
 	switch {
 	case n == nil:
 		return nil
 	case depth > maxMerges:
-		d.problem(n, "", "<< is nested too deeply", "write the keys themselves")
+		d.addProblem(n, "", "<< is nested too deeply", "write the keys themselves")
 		return nil
 	case n.Kind == yaml.MappingNode:
-		return d.pairs(n, depth)
+		return d.listPairs(n, depth)
 	case n.Kind == yaml.SequenceNode:
 		var out []pair
 		for _, item := range n.Content {
@@ -192,16 +195,16 @@ func (d *decoder) mergedPairs(n *yaml.Node, depth int) []pair {
 		}
 		return out
 	default:
-		d.problem(n, n.Value, "<< wants a mapping, found", "")
+		d.addProblem(n, n.Value, "<< wants a mapping, found", "")
 		return nil
 	}
 }
 
-func (d *decoder) unknown(t reflect.Type, p pair, prefix string) {
+func (d *decoder) reportUnknown(t reflect.Type, p pair, prefix string) {
 	name := p.key.Value
 	if target, ok := moved[prefix+name]; ok {
-		path, f, _ := resolve(configType, target)
-		d.value(d.find(path), f, p.value, target)
+		path, f, _ := resolveKey(configType, target)
+		d.decodeValue(d.findField(path), f, p.value, target)
 		return
 	}
 	if belongsToPython(t.Name(), name) {
@@ -210,8 +213,8 @@ func (d *decoder) unknown(t reflect.Type, p pair, prefix string) {
 		}
 		return
 	}
-	why := d.report(p.key, name, "unknown key", d.hint(t, name, prefix))
-	for _, path := range meant(t, name, prefix) {
+	why := d.noteProblem(p.key, name, "unknown key", d.hintFor(t, name, prefix))
+	for _, path := range meantSettings(t, name, prefix) {
 		d.doubts = append(d.doubts, doubt{path, why})
 	}
 	if strings.HasPrefix(prefix, ofServers) && strings.HasSuffix(prefix, ".permissions.") {
@@ -219,11 +222,11 @@ func (d *decoder) unknown(t reflect.Type, p pair, prefix string) {
 	}
 }
 
-func (d *decoder) hint(t reflect.Type, name, prefix string) string {
-	if path, _, ok := resolve(configType, strings.TrimPrefix(name, prefix)); ok && prefix != "" && len(path) == 1 {
+func (d *decoder) hintFor(t reflect.Type, name, prefix string) string {
+	if path, _, ok := resolveKey(configType, strings.TrimPrefix(name, prefix)); ok && prefix != "" && len(path) == 1 {
 		return "it belongs to the top level, not under " + strings.TrimSuffix(prefix, ".")
 	}
-	if _, _, ok := resolve(configType, prefix+name); ok && strings.Contains(name, ".") {
+	if _, _, ok := resolveKey(configType, prefix+name); ok && strings.Contains(name, ".") {
 		return fmt.Sprintf("write a line for each part: %q, and below it %q", strings.ReplaceAll(name[:strings.LastIndexByte(name, '.')], ".", ": ")+":", name[strings.LastIndexByte(name, '.')+1:]+":")
 	}
 	for _, k := range Schema() {
@@ -232,38 +235,38 @@ func (d *decoder) hint(t reflect.Type, name, prefix string) string {
 		}
 	}
 	var names []string
-	for _, f := range fields(t) {
+	for _, f := range fieldsOf(t) {
 		names = append(names, append([]string{f.name}, f.also...)...)
 	}
-	if near := nearest(name, names); near != "" {
+	if near := nearestMeant(name, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return "`hermes config show --all` lists every key"
 }
 
-// canonical is the dotted path of a key, in the spelling of the schema.
-func canonical(section, key string) string {
+// canonicalKey is the dotted path of a key, in the spelling of the schema.
+func canonicalKey(section, key string) string {
 	path := strings.TrimPrefix(section+"."+key, ".")
-	if parts, _, ok := resolve(configType, path); ok {
+	if parts, _, ok := resolveKey(configType, path); ok {
 		return strings.Join(parts, ".")
 	}
 	return path
 }
 
-// find walks from the root to the struct field at path; map names cannot be in it.
-func (d *decoder) find(path []string) reflect.Value {
+// findField walks from the root to the struct field at path; map names cannot be in it.
+func (d *decoder) findField(path []string) reflect.Value {
 	v := d.root
 	for _, name := range path {
 		f, _ := fieldOf(v.Type(), name)
-		v = f.in(v)
+		v = f.valueIn(v)
 	}
 	return v
 }
 
-// value decodes n into v and reports whether v has a usable value now.
-func (d *decoder) value(v reflect.Value, f field, n *yaml.Node, path string) bool {
-	defer d.under(path)()
-	n = d.follow(n)
+// decodeValue decodes n into v and reports whether v has a usable value now.
+func (d *decoder) decodeValue(v reflect.Value, f field, n *yaml.Node, path string) bool {
+	defer d.enterPath(path)()
+	n = d.followAlias(n)
 	if n == nil {
 		return false
 	}
@@ -271,35 +274,35 @@ func (d *decoder) value(v reflect.Value, f field, n *yaml.Node, path string) boo
 	case reflect.Struct:
 		return d.structOrShort(v, n, path)
 	case reflect.Map:
-		return d.mapping(v, f, n, path)
+		return d.decodeMapping(v, f, n, path)
 	case reflect.Slice:
-		return d.list(v, f, n, path)
+		return d.decodeList(v, f, n, path)
 	default:
-		return d.scalar(v, f, n, path)
+		return d.decodeScalar(v, f, n, path)
 	}
 }
 
 func (d *decoder) structOrShort(v reflect.Value, n *yaml.Node, path string) bool {
 	if n.Kind == yaml.MappingNode {
-		d.section(v, n, path+".")
+		d.decodeSection(v, n, path+".")
 		return true
 	}
 	if isNull(n) {
 		return true
 	}
 	if f, ok := shortField(v.Type()); ok && n.Kind == yaml.ScalarNode {
-		defer f.share(v)
-		return d.value(f.in(v), f, n, path+"."+f.name)
+		defer f.shareValue(v)
+		return d.decodeValue(f.valueIn(v), f, n, path+"."+f.name)
 	}
-	d.problem(n, n.Value, "expected keys below "+path+", found "+kindName(n), "")
+	d.addProblem(n, n.Value, "expected keys below "+path+", found "+kindName(n), "")
 	return false
 }
 
 var backendName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`) })
 
-func (d *decoder) mapping(v reflect.Value, f field, n *yaml.Node, path string) bool {
+func (d *decoder) decodeMapping(v reflect.Value, f field, n *yaml.Node, path string) bool {
 	elem := f.typ.Elem()
-	pairs, ok := d.named(n, elem, path)
+	pairs, ok := d.namedEntries(n, elem, path)
 	if !ok {
 		return false
 	}
@@ -309,7 +312,7 @@ func (d *decoder) mapping(v reflect.Value, f field, n *yaml.Node, path string) b
 	for _, p := range pairs {
 		name := reflect.ValueOf(p.key.Value)
 		if elem == reflect.TypeFor[Backend]() && !backendName().MatchString(p.key.Value) {
-			d.problem(p.key, p.key.Value, "not a name for a back end:", "use up to 32 of a-z, 0-9, dash and underscore")
+			d.addProblem(p.key, p.key.Value, "not a name for a back end:", "use up to 32 of a-z, 0-9, dash and underscore")
 			continue
 		}
 		if elem == reflect.TypeFor[Plugin]() && belongsToPython("Plugins", p.key.Value) && p.value.Kind != yaml.MappingNode {
@@ -322,37 +325,37 @@ func (d *decoder) mapping(v reflect.Value, f field, n *yaml.Node, path string) b
 		}
 		// A back end that cannot be read is there all the same: what asks for it must not get
 		// another one.
-		if d.value(item, f.leaf(elem), p.value, path+"."+p.key.Value) || elem == reflect.TypeFor[Backend]() {
+		if d.decodeValue(item, f.leafField(elem), p.value, path+"."+p.key.Value) || elem == reflect.TypeFor[Backend]() {
 			v.SetMapIndex(name, item)
 		}
 	}
-	d.mark(path, n)
+	d.markPlace(path, n)
 	return true
 }
 
-// named returns the entries of a mapping. Where the entries have fields of their own, a list of
-// names will do.
-func (d *decoder) named(n *yaml.Node, elem reflect.Type, path string) ([]pair, bool) {
+// namedEntries returns the entries of a mapping. Where the entries have fields of their own, a list
+// of names will do.
+func (d *decoder) namedEntries(n *yaml.Node, elem reflect.Type, path string) ([]pair, bool) {
 	switch {
 	case n.Kind == yaml.MappingNode:
-		return d.pairs(n, 0), true
+		return d.listPairs(n, 0), true
 	case isNull(n):
 		return nil, true
 	case n.Kind == yaml.SequenceNode && elem == reflect.TypeFor[ModelLimit]():
 		var out []pair
 		for _, item := range n.Content {
-			if item = d.follow(item); item != nil && item.Kind == yaml.ScalarNode {
+			if item = d.followAlias(item); item != nil && item.Kind == yaml.ScalarNode {
 				out = append(out, pair{item, &yaml.Node{Kind: yaml.MappingNode, Line: item.Line, Column: item.Column}})
 			}
 		}
 		return out, true
 	default:
-		d.problem(n, n.Value, "expected names below "+path+", found "+kindName(n), "")
+		d.addProblem(n, n.Value, "expected names below "+path+", found "+kindName(n), "")
 		return nil, false
 	}
 }
 
-func (d *decoder) list(v reflect.Value, f field, n *yaml.Node, path string) bool {
+func (d *decoder) decodeList(v reflect.Value, f field, n *yaml.Node, path string) bool {
 	items := n.Content
 	switch {
 	case isNull(n):
@@ -360,7 +363,7 @@ func (d *decoder) list(v reflect.Value, f field, n *yaml.Node, path string) bool
 	case n.Kind == yaml.ScalarNode, n.Kind == yaml.MappingNode && f.typ.Elem().Kind() == reflect.Struct:
 		items = []*yaml.Node{n}
 	case n.Kind != yaml.SequenceNode:
-		d.problem(n, n.Value, "expected a list for "+path+", found "+kindName(n), "write - item lines, or [a, b]")
+		d.addProblem(n, n.Value, "expected a list for "+path+", found "+kindName(n), "write - item lines, or [a, b]")
 		return false
 	}
 	d.inList = true
@@ -368,64 +371,64 @@ func (d *decoder) list(v reflect.Value, f field, n *yaml.Node, path string) bool
 	out := reflect.MakeSlice(v.Type(), 0, len(items))
 	for _, item := range items {
 		one := reflect.New(f.typ.Elem()).Elem()
-		if d.value(one, f.leaf(f.typ.Elem()), item, path) {
+		if d.decodeValue(one, f.leafField(f.typ.Elem()), item, path) {
 			out = reflect.Append(out, one)
 		}
 	}
 	v.Set(out)
-	d.mark(path, n)
+	d.markPlace(path, n)
 	return true
 }
 
-func (d *decoder) scalar(v reflect.Value, f field, n *yaml.Node, path string) bool {
+func (d *decoder) decodeScalar(v reflect.Value, f field, n *yaml.Node, path string) bool {
 	if n.Kind != yaml.ScalarNode {
-		d.problem(n, "", fmt.Sprintf("expected one value (%s) for %s, found %s", typeName(v.Type()), path, kindName(n)), "")
+		d.addProblem(n, "", fmt.Sprintf("expected one value (%s) for %s, found %s", typeName(v.Type()), path, kindName(n)), "")
 		return false
 	}
-	text, replaced := d.env.expand(n.Value)
+	text, replaced := d.env.expandText(n.Value)
 	if isNull(n) {
 		fallback, ok := f.tag.Lookup("null")
 		if !ok {
-			return d.empty(v, f, n)
+			return d.decodeEmpty(v, f, n)
 		}
 		text = fallback
 	}
-	if d.garbled && f.restricts() && strings.ContainsRune(text, utf8.RuneError) {
-		d.problem(n, shown(f, n), "not UTF-8 text:", "save the file as UTF-8")
+	if d.garbled && f.isRestricting() && strings.ContainsRune(text, utf8.RuneError) {
+		d.addProblem(n, quotable(f, n), "not UTF-8 text:", "save the file as UTF-8")
 		return false
 	}
-	if bad := d.mistyped(v, f, n, replaced); bad != nil {
-		d.problem(n, shown(f, n), bad.why, bad.fix)
+	if bad := d.findMistyped(v, f, n, replaced); bad != nil {
+		d.addProblem(n, quotable(f, n), bad.why, bad.fix)
 		return false
 	}
 	if len(text) > maxValue {
-		d.problem(n, "", path+" is too long", fmt.Sprintf("write less than %d KiB", maxValue>>10))
+		d.addProblem(n, "", path+" is too long", fmt.Sprintf("write less than %d KiB", maxValue>>10))
 		return false
 	}
 	if bad := setScalar(v, f, text); bad != nil {
-		d.problem(n, shown(f, n), bad.why, bad.fix)
+		d.addProblem(n, quotable(f, n), bad.why, bad.fix)
 		return false
 	}
-	d.mark(path, n)
+	d.markPlace(path, n)
 	return true
 }
 
-// empty is a key without a value: nothing was said. Where that could mean anything, it is a
+// decodeEmpty takes a key without a value: nothing was said. Where that could mean anything, it is a
 // problem.
-func (d *decoder) empty(v reflect.Value, f field, n *yaml.Node) bool {
-	if f.restricts() && (d.inList || v.Kind() != reflect.String || f.tag.Get("oneof") != "") {
-		d.problem(n, "", "there is no value for "+d.at, "write one, or remove the key")
+func (d *decoder) decodeEmpty(v reflect.Value, f field, n *yaml.Node) bool {
+	if f.isRestricting() && (d.inList || v.Kind() != reflect.String || f.tag.Get("oneof") != "") {
+		d.addProblem(n, "", "there is no value for "+d.at, "write one, or remove the key")
 	}
 	return false
 }
 
-// mistyped catches numbers in quotes, and a bare true where text is meant.
-func (d *decoder) mistyped(v reflect.Value, f field, n *yaml.Node, replaced bool) *badValue {
+// findMistyped catches numbers in quotes, and a bare true where text is meant.
+func (d *decoder) findMistyped(v reflect.Value, f field, n *yaml.Node, replaced bool) *badValue {
 	quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
 	switch {
 	case quoted && !replaced && v.Kind() != reflect.String && v.Type() != durationType && v.Type() != sizeType:
 		return &badValue{"expected " + typeArticle(v.Type()) + ", found the text", "write it without quotes"}
-	case v.Kind() == reflect.String && n.Tag == "!!bool" && f.tag.Get("oneof") == "" && !f.has("scalar"):
+	case v.Kind() == reflect.String && n.Tag == "!!bool" && f.tag.Get("oneof") == "" && !f.hasTag("scalar"):
 		return &badValue{"expected text, found", fmt.Sprintf("write it in quotes: %q", n.Value)}
 	default:
 		return nil
@@ -439,15 +442,15 @@ func typeArticle(t reflect.Type) string {
 	return "a " + typeName(t)
 }
 
-// shown is what a problem may quote: never a secret.
-func shown(f field, n *yaml.Node) string {
-	if f.secret() {
+// quotable is what a problem may quote: never a secret.
+func quotable(f field, n *yaml.Node) string {
+	if f.isSecret() {
 		return ""
 	}
 	return n.Value
 }
 
-func (d *decoder) mark(path string, n *yaml.Node) {
+func (d *decoder) markPlace(path string, n *yaml.Node) {
 	d.places[path] = place{d.file, n.Line, n.Column}
 	d.set[path] = true
 }

@@ -20,15 +20,15 @@ var editing sync.Mutex
 func Set(p Paths, key, value string) error {
 	editing.Lock()
 	defer editing.Unlock()
-	path, f, ok := resolve(configType, key)
+	path, f, ok := resolveKey(configType, key)
 	if !ok {
 		return unknownKey(key)
 	}
-	path, f = lengthen(path, f)
-	if f.secret() && f.typ.Kind() != reflect.Map && !strings.Contains(value, "${") {
+	path, f = lengthenKey(path, f)
+	if f.isSecret() && f.typ.Kind() != reflect.Map && !strings.Contains(value, "${") {
 		return fmt.Errorf("%s is a secret, and secrets live in .env: `hermes config set NAME_API_KEY ...` writes there", key)
 	}
-	if err := validate(strings.Join(path, "."), value); err != nil {
+	if err := validateValue(strings.Join(path, "."), value); err != nil {
 		return err
 	}
 	raw, problems := readFile(p.ConfigFile, "config.yaml")
@@ -42,9 +42,9 @@ func Set(p Paths, key, value string) error {
 	return replaceFile(p.ConfigFile, text)
 }
 
-// lengthen turns a key that a scalar may stand for (model) into the one that it sets
+// lengthenKey turns a key that a scalar may stand for (model) into the one that it sets
 // (model.default).
-func lengthen(path []string, f field) ([]string, field) {
+func lengthenKey(path []string, f field) ([]string, field) {
 	if f.typ.Kind() == reflect.Struct {
 		if short, ok := shortField(f.typ); ok {
 			return append(path, short.name), short
@@ -53,10 +53,10 @@ func lengthen(path []string, f field) ([]string, field) {
 	return path, f
 }
 
-func validate(key, value string) error {
+func validateValue(key, value string) error {
 	c := Defaults()
 	c.places, c.unused = map[string]place{}, map[string]place{}
-	for _, p := range c.layer("", func(d *decoder) { d.assign(key, value, key) }) {
+	for _, p := range c.addLayer("", func(d *decoder) { d.assignText(key, value, key) }) {
 		return errors.New(strings.TrimPrefix(p.String(), ": "))
 	}
 	return nil
@@ -74,7 +74,7 @@ func editText(raw []byte, path []string, f field, value string) ([]byte, error) 
 		root = p.roots[0]
 	}
 	node := valueNode(f, value)
-	style(node, f)
+	styleNode(node, f)
 	e := edit{text: text, root: root, path: path, node: node}
 	for _, way := range []func() (string, bool){e.inText, e.inTree} {
 		if out, ok := way(); ok && e.isExactlyAsked(out) {
@@ -87,11 +87,11 @@ func editText(raw []byte, path []string, f field, value string) ([]byte, error) 
 	return nil, fmt.Errorf("config.yaml is written in a way that %s cannot be set in: use `hermes config edit`", strings.Join(path, "."))
 }
 
-// style makes a new value look as a person would write it: flow lists, and quotes only where YAML
-// needs them.
-func style(n *yaml.Node, f field) {
+// styleNode makes a new value look as a person would write it: flow lists, and quotes only where
+// YAML needs them.
+func styleNode(n *yaml.Node, f field) {
 	for _, c := range n.Content {
-		style(c, f)
+		styleNode(c, f)
 	}
 	switch {
 	case n.Kind != yaml.ScalarNode:
@@ -109,8 +109,8 @@ type edit struct {
 	node *yaml.Node
 }
 
-// value is the new value on one line.
-func (e edit) value() (string, bool) {
+// valueLine is the new value on one line.
+func (e edit) valueLine() (string, bool) {
 	out, err := yaml.Marshal(e.node)
 	text := strings.TrimRight(string(out), "\n")
 	return text, err == nil && !strings.Contains(text, "\n")
@@ -123,10 +123,10 @@ func (e edit) isExactlyAsked(out string) bool {
 		return false
 	}
 	before, after := map[string]string{}, map[string]string{}
-	flatten(e.root, "", before, 0)
-	flatten(p.roots[0], "", after, 0)
-	at := lookup(p.roots[0], e.path)
-	if at.value == nil || (len(at.rest) > 0 && !at.short()) || !same(at.value, e.node) {
+	flattenLeaves(e.root, "", before, 0)
+	flattenLeaves(p.roots[0], "", after, 0)
+	at := lookupNode(p.roots[0], e.path)
+	if at.value == nil || (len(at.rest) > 0 && !at.isShort()) || !sameNode(at.value, e.node) {
 		return false
 	}
 	inside := "\x00" + strings.Join(at.spelling[:len(at.spelling)-len(at.rest)], "\x00")
@@ -143,33 +143,34 @@ func (e edit) isExactlyAsked(out string) bool {
 // withDefaultKey allows for `model: x` becoming a mapping with model.default: x.
 func (e edit) withDefaultKey(key string, at found) bool {
 	parent := "\x00" + strings.Join(at.spelling[:len(at.spelling)-1], "\x00")
-	return lookup(e.root, e.path).scalar && (key == parent || strings.HasPrefix(key, parent+"\x00"))
+	return lookupNode(e.root, e.path).scalar &&
+		(key == parent || strings.HasPrefix(key, parent+"\x00"))
 }
 
-func same(a, b *yaml.Node) bool {
+func sameNode(a, b *yaml.Node) bool {
 	if len(a.Content) != len(b.Content) || (a.Kind == yaml.ScalarNode && a.Value != b.Value) {
 		return false
 	}
 	for i := range a.Content {
-		if !same(a.Content[i], b.Content[i]) {
+		if !sameNode(a.Content[i], b.Content[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// flatten lists every leaf under its path. Aliases count as what is written, not as what they point
-// to.
-func flatten(n *yaml.Node, path string, out map[string]string, depth int) {
+// flattenLeaves lists every leaf under its path. Aliases count as what is written, not as what they
+// point to.
+func flattenLeaves(n *yaml.Node, path string, out map[string]string, depth int) {
 	switch {
 	case depth > 64:
 	case n.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			flatten(n.Content[i+1], path+"\x00"+n.Content[i].Value, out, depth+1)
+			flattenLeaves(n.Content[i+1], path+"\x00"+n.Content[i].Value, out, depth+1)
 		}
 	case n.Kind == yaml.SequenceNode:
 		for i, c := range n.Content {
-			flatten(c, fmt.Sprintf("%s\x00%d", path, i), out, depth+1)
+			flattenLeaves(c, fmt.Sprintf("%s\x00%d", path, i), out, depth+1)
 		}
 	case isNull(n):
 	default:
@@ -187,13 +188,13 @@ type found struct {
 	scalar   bool       // a scalar stands where a mapping would be needed
 }
 
-// short reports whether the scalar that was found stands for the key that was looked for: `model:
+// isShort reports whether the scalar that was found stands for the key that was looked for: `model:
 // x` for model.default.
-func (at found) short() bool {
+func (at found) isShort() bool {
 	if !at.scalar || len(at.rest) != 1 {
 		return false
 	}
-	_, f, ok := resolve(configType, strings.Join(at.spelling[:len(at.spelling)-1], "."))
+	_, f, ok := resolveKey(configType, strings.Join(at.spelling[:len(at.spelling)-1], "."))
 	if !ok || f.typ.Kind() != reflect.Struct {
 		return false
 	}
@@ -201,8 +202,8 @@ func (at found) short() bool {
 	return ok && short.name == at.rest[0]
 }
 
-// lookup walks a path, taking other spellings of a key where the proper one is absent.
-func lookup(root *yaml.Node, path []string) found {
+// lookupNode walks a path, taking other spellings of a key where the proper one is absent.
+func lookupNode(root *yaml.Node, path []string) found {
 	at := found{parent: root, value: root}
 	t := configType
 	for i, name := range path {
@@ -218,7 +219,7 @@ func lookup(root *yaml.Node, path []string) found {
 		} else {
 			t = t.Elem()
 		}
-		key, value := child(at.value, names)
+		key, value := childNode(at.value, names)
 		at.parent = at.value
 		if key == nil {
 			at.key, at.value, at.rest = nil, nil, path[i:]
@@ -231,7 +232,7 @@ func lookup(root *yaml.Node, path []string) found {
 	return at
 }
 
-func child(n *yaml.Node, names []string) (key, value *yaml.Node) {
+func childNode(n *yaml.Node, names []string) (key, value *yaml.Node) {
 	for _, name := range names {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if n.Content[i].Value == name {

@@ -146,7 +146,7 @@ func FuzzSet(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		raw, problems := decodeText([]byte(text), "config.yaml")
-		path, field, _ := resolve(configType, "agent.max_turns")
+		path, field, _ := resolveKey(configType, "agent.max_turns")
 		out, err := editText(raw, path, field, "7")
 		if err != nil || len(problems) > 0 {
 			return
@@ -155,7 +155,7 @@ func FuzzSet(f *testing.F) {
 		for c, data := range map[*Config][]byte{before: raw, after: out} {
 			c.places = map[string]place{}
 			for _, root := range parse("", data).roots {
-				c.layer("", func(d *decoder) { d.section(d.root, root, "") })
+				c.addLayer("", func(d *decoder) { d.decodeSection(d.root, root, "") })
 			}
 		}
 		if after.Agent.MaxTurns != 7 {

@@ -11,11 +11,11 @@ import (
 // inText changes the text itself. It gives up where the file is written in an unusual way; sound
 // checks what it did.
 func (e edit) inText() (string, bool) {
-	value, ok := e.value()
+	value, ok := e.valueLine()
 	if !ok {
 		return "", false
 	}
-	at := lookup(e.root, e.path)
+	at := lookupNode(e.root, e.path)
 	lines := strings.Split(e.text, "\n")
 	switch {
 	case at.value != nil && at.value.Kind == yaml.AliasNode:
@@ -23,9 +23,9 @@ func (e edit) inText() (string, bool) {
 	case at.value != nil && len(at.rest) == 0:
 		return replaceValue(lines, at, value)
 	case at.scalar:
-		return widen(lines, at, value)
+		return widenScalar(lines, at, value)
 	default:
-		return insert(lines, at, value)
+		return insertKeys(lines, at, value)
 	}
 }
 
@@ -101,15 +101,15 @@ func valueLength(n *yaml.Node, rest string) (int, bool) {
 	}
 }
 
-// widen turns `model: x` into a mapping that holds x and the new value.
-func widen(lines []string, at found, value string) (string, bool) {
+// widenScalar turns `model: x` into a mapping that holds x and the new value.
+func widenScalar(lines []string, at found, value string) (string, bool) {
 	if len(at.rest) != 1 || at.key == nil {
 		return "", false
 	}
-	if at.short() {
+	if at.isShort() {
 		return replaceValue(lines, found{key: at.key, value: at.value}, value)
 	}
-	_, f, ok := resolve(configType, strings.Join(at.spelling[:len(at.spelling)-1], "."))
+	_, f, ok := resolveKey(configType, strings.Join(at.spelling[:len(at.spelling)-1], "."))
 	if !ok || f.typ.Kind() != reflect.Struct {
 		return "", false
 	}
@@ -132,8 +132,8 @@ func widen(lines []string, at found, value string) (string, bool) {
 	return replaceValue(lines, found{key: at.key, value: at.value}, mapping)
 }
 
-// insert adds the missing keys after the last line of the mapping that they belong to.
-func insert(lines []string, at found, value string) (string, bool) {
+// insertKeys adds the missing keys after the last line of the mapping that they belong to.
+func insertKeys(lines []string, at found, value string) (string, bool) {
 	parent := at.parent
 	indent, after := 0, len(lines)-1
 	switch {
@@ -208,7 +208,7 @@ func (e edit) inTree() (string, bool) {
 	if len(p.roots) > 0 {
 		root = p.roots[0]
 	}
-	at := lookup(root, e.path)
+	at := lookupNode(root, e.path)
 	switch {
 	case at.scalar:
 		return "", false
@@ -221,7 +221,7 @@ func (e edit) inTree() (string, bool) {
 			*at.value = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 			at.parent = at.value
 		}
-		below := wrap(at.rest, e.node)
+		below := wrapInKeys(at.rest, e.node)
 		at.parent.Content = append(at.parent.Content, below.Content...)
 	}
 	var b bytes.Buffer

@@ -23,8 +23,8 @@ func newEnvironment(list []string) environment {
 	return e
 }
 
-// home returns HERMES_HOME, else ~/.hermes, else "" when there is no home folder at all.
-func (e environment) home() string {
+// homeFolder returns HERMES_HOME, else ~/.hermes, else "" when there is no home folder at all.
+func (e environment) homeFolder() string {
 	if h := e.process["HERMES_HOME"]; h != "" {
 		return h
 	}
@@ -38,8 +38,8 @@ func (e environment) home() string {
 	return filepath.Join(h, ".hermes")
 }
 
-// lookup treats an empty variable as unset: a child of a shell script often has them.
-func (e environment) lookup(name string) (string, bool) {
+// lookupSet treats an empty variable as unset: a child of a shell script often has them.
+func (e environment) lookupSet(name string) (string, bool) {
 	if v := e.process[name]; v != "" {
 		return v, true
 	}
@@ -47,9 +47,9 @@ func (e environment) lookup(name string) (string, bool) {
 	return v, v != ""
 }
 
-// expand replaces each ${NAME} that is set. It reports whether anything was replaced. What was
+// expandText replaces each ${NAME} that is set. It reports whether anything was replaced. What was
 // inserted is not looked at again.
-func (e environment) expand(text string) (string, bool) {
+func (e environment) expandText(text string) (string, bool) {
 	if !strings.Contains(text, "${") {
 		return text, false
 	}
@@ -64,7 +64,7 @@ func (e environment) expand(text string) (string, bool) {
 		name, after, closed := strings.Cut(rest, "}")
 		value, set := "", false
 		if closed && isName(name) {
-			value, set = e.lookup(name)
+			value, set = e.lookupSet(name)
 		}
 		if !set {
 			b.WriteString("${")
@@ -105,7 +105,7 @@ func (c *Config) readDotenv(path string) (map[string]string, []Problem) {
 		if err != nil {
 			name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
 			p := Problem{
-				File: ".env", Line: n + 1, Column: 1, Text: clip(name), Why: "not a NAME=value line:",
+				File: ".env", Line: n + 1, Column: 1, Text: clipText(name), Why: "not a NAME=value line:",
 				Fix: "quote a value that holds spaces, # or quotes",
 			}
 			problems = append(problems, p)
@@ -146,11 +146,11 @@ var special = map[string]string{
 	"HERMES_ALLOW_TUN_FAKEIP":   "security.allow_tun_fakeip",
 }
 
-// overlay takes settings from variables.
-func (d *decoder) overlay(get func(string) string) {
+// overlayVariables takes settings from variables.
+func (d *decoder) overlayVariables(get func(string) string) {
 	eachVariable(func(name, key string) {
 		if value := get(name); value != "" {
-			d.assign(key, value, name)
+			d.assignText(key, value, name)
 		}
 	})
 }
@@ -173,20 +173,20 @@ func eachVariable(do func(name, key string)) {
 	}
 }
 
-// assign sets one key from a text that stands in no file. name says in problems where it was.
-func (d *decoder) assign(key, text, name string) {
-	path, f, ok := resolve(configType, key)
+// assignText sets one key from a text that stands in no file. name says in problems where it was.
+func (d *decoder) assignText(key, text, name string) {
+	path, f, ok := resolveKey(configType, key)
 	if !ok {
-		d.report(nil, name, "unknown key", suggest(key))
+		d.noteProblem(nil, name, "unknown key", suggestKey(key))
 		return
 	}
 	d.from = name + "="
-	d.section(d.root, wrap(path, valueNode(f, text)), "")
+	d.decodeSection(d.root, wrapInKeys(path, valueNode(f, text)), "")
 	d.from = ""
 }
 
-// wrap puts n below a path of keys.
-func wrap(path []string, n *yaml.Node) *yaml.Node {
+// wrapInKeys puts n below a path of keys.
+func wrapInKeys(path []string, n *yaml.Node) *yaml.Node {
 	for i := len(path) - 1; i >= 0; i-- {
 		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: path[i]}
 		n = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{key, n}}
@@ -209,7 +209,7 @@ func valueNode(f field, text string) *yaml.Node {
 		return list
 	case kind == reflect.Slice, kind == reflect.Map, kind == reflect.Struct && strings.HasPrefix(strings.TrimSpace(text), "{"):
 		if root, _, err := parseWhole("", []byte(text)); err == nil && root != nil {
-			place0(root)
+			dropPlaces(root)
 			return root
 		}
 		return plain
@@ -218,10 +218,10 @@ func valueNode(f field, text string) *yaml.Node {
 	}
 }
 
-// place0 takes line numbers away that mean nothing outside of a file.
-func place0(n *yaml.Node) {
+// dropPlaces takes line numbers away that mean nothing outside of a file.
+func dropPlaces(n *yaml.Node) {
 	n.Line, n.Column = 0, 0
 	for _, c := range n.Content {
-		place0(c)
+		dropPlaces(c)
 	}
 }

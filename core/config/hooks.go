@@ -105,10 +105,10 @@ func (c *Config) ProjectHooks(name string, data []byte) (Hooks, []Problem) {
 	parsed := parse(name, bytes.ReplaceAll(data, []byte{'\t'}, []byte{' '}))
 	problems := parsed.problems
 	for _, root := range parsed.roots {
-		problems = append(problems, p.layer(name, func(d *decoder) {
-			for _, pair := range d.pairs(root, 0) {
+		problems = append(problems, p.addLayer(name, func(d *decoder) {
+			for _, pair := range d.listPairs(root, 0) {
 				if f, ok := fieldOf(configType, "hooks"); ok && pair.key.Value == f.name {
-					d.value(f.in(d.root), f, pair.value, f.name)
+					d.decodeValue(f.valueIn(d.root), f, pair.value, f.name)
 				}
 			}
 		})...)

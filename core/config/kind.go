@@ -42,9 +42,9 @@ var (
 // away again.
 func Register(k Kind) (forget func()) {
 	list := append(slices.Clip(Kinds()), k)
-	store(list)
+	storeKinds(list)
 	for _, t := range []reflect.Type{reflect.TypeFor[Backend](), reflect.TypeFor[Terminal]()} {
-		for _, f := range fields(t) {
+		for _, f := range fieldsOf(t) {
 			for _, twin := range f.twins {
 				if twin.typ != f.typ {
 					panic(fmt.Sprintf("kinds %s and %s have the key %s with different types", f.kind, twin.kind, f.name))
@@ -56,10 +56,10 @@ func Register(k Kind) (forget func()) {
 }
 
 func forgetKind(name string) {
-	store(slices.DeleteFunc(slices.Clone(Kinds()), func(k Kind) bool { return k.Name == name }))
+	storeKinds(slices.DeleteFunc(slices.Clone(Kinds()), func(k Kind) bool { return k.Name == name }))
 }
 
-func store(list []Kind) {
+func storeKinds(list []Kind) {
 	registered.Store(&list)
 	listed.Clear()
 	known.Store(nil)
@@ -93,8 +93,8 @@ func kindNames() (names []string) {
 // firstKind is what back ends are that show none.
 func firstKind() string { return append(kindNames(), "")[0] }
 
-// part is a kind's struct that stands in a field with this tag.
-func (k Kind) part(tag string) any {
+// partOf is a kind's struct that stands in a field with this tag.
+func (k Kind) partOf(tag string) any {
 	if tag == "terminal" {
 		return k.Terminal
 	}
@@ -105,11 +105,11 @@ func (k Kind) part(tag string) any {
 // once.
 func ownFields(index int, tag string) (out []field) {
 	for _, k := range Kinds() {
-		part := k.part(tag)
+		part := k.partOf(tag)
 		if part == nil {
 			continue
 		}
-		for _, f := range fields(reflect.TypeOf(part)) {
+		for _, f := range fieldsOf(reflect.TypeOf(part)) {
 			f.kind, f.own, f.part = k.Name, index, part
 			if at := slices.IndexFunc(out, func(o field) bool { return o.name == f.name }); at >= 0 {
 				out[at].twins = append(out[at].twins, f)
@@ -121,8 +121,9 @@ func ownFields(index int, tag string) (out []field) {
 	return out
 }
 
-// in is the field's value in a struct. It makes what a kind has there when there is nothing yet.
-func (f field) in(v reflect.Value) reflect.Value {
+// valueIn is the field's value in a struct. It makes what a kind has there when there is nothing
+// yet.
+func (f field) valueIn(v reflect.Value) reflect.Value {
 	if f.kind == "" {
 		return v.Field(f.index)
 	}
@@ -140,20 +141,20 @@ func (f field) in(v reflect.Value) reflect.Value {
 	return made.Elem().Field(f.index)
 }
 
-// share gives a value to the other kinds that have the same key: which kind it is for is seen
+// shareValue gives a value to the other kinds that have the same key: which kind it is for is seen
 // later.
-func (f field) share(v reflect.Value) {
+func (f field) shareValue(v reflect.Value) {
 	for _, twin := range f.twins {
-		twin.in(v).Set(f.in(v))
+		twin.valueIn(v).Set(f.valueIn(v))
 	}
 }
 
-// counts reports whether the key means something to a kind.
-func (f field) counts(k Kind) bool {
+// countsFor reports whether the key means something to a kind.
+func (f field) countsFor(k Kind) bool {
 	if f.kind != "" {
 		return f.kind == k.Name || slices.ContainsFunc(f.twins, func(t field) bool { return t.kind == k.Name })
 	}
-	return !f.has("some") || slices.Contains(strings.Fields(k.CommonKeys), f.name)
+	return !f.hasTag("some") || slices.Contains(strings.Fields(k.CommonKeys), f.name)
 }
 
 // pointerTo copies a struct.
@@ -167,8 +168,8 @@ func pointerTo(part any) reflect.Value {
 	return p
 }
 
-// of returns a copy of what a kind has among own.
-func (o KindOptions) of(name string, part any) any {
+// partOf returns a copy of what a kind has among own.
+func (o KindOptions) partOf(name string, part any) any {
 	if v, ok := o[name]; ok {
 		part = v
 	}
@@ -213,14 +214,14 @@ func (r *Resolving) Wrong(key, or, format string, args ...any) {
 	r.problem = cmp.Or(r.problem, fmt.Sprintf("%s: %s", r.c.placeOfKey(r.name, key, or), fmt.Sprintf(format, args...)))
 }
 
-// resolve fills in what one back end leaves open.
-func (c *Config) resolve(name string, b Backend, isDefault bool) Place {
+// resolvePlace fills in what one back end leaves open.
+func (c *Config) resolvePlace(name string, b Backend, isDefault bool) Place {
 	b.Kind = c.kindOf(b)
 	b.Timeout = cmp.Or(b.Timeout, c.Terminal.Timeout)
 	b.Env, b.ForwardEnv = maps.Clone(b.Env), slices.Clone(b.ForwardEnv)
 	r := &Resolving{Backend: &b, Default: isDefault, c: c, name: name}
 	if k, ok := KindNamed(b.Kind); ok {
-		r.Options, r.Terminal = b.KindOptions.of(k.Name, k.Options), c.Terminal.KindOptions.of(k.Name, k.Terminal)
+		r.Options, r.Terminal = b.KindOptions.partOf(k.Name, k.Options), c.Terminal.KindOptions.partOf(k.Name, k.Terminal)
 		if k.Resolve != nil {
 			k.Resolve(r)
 		}

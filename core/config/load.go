@@ -31,30 +31,30 @@ func Load(o Options) (*Config, []Problem) {
 	if err != nil {
 		problems = append(problems, Problem{File: "flags", Why: err.Error()})
 		c.markUnread("", problems[0]) // whose settings these are nobody knows
-		paths, _ = NewPaths(c.env.home(), "")
+		paths, _ = NewPaths(c.env.homeFolder(), "")
 	}
 	c.paths = paths
 	file, found := c.readDotenv(paths.EnvFile)
 	c.env.file = file
 	problems = append(problems, found...)
 
-	problems = append(problems, c.layer(".env", func(d *decoder) {
-		d.overlay(func(name string) string { return file[name] })
+	problems = append(problems, c.addLayer(".env", func(d *decoder) {
+		d.overlayVariables(func(name string) string { return file[name] })
 	})...)
 	problems = append(problems, c.loadServers()...)
 	problems = append(problems, c.loadFile()...)
-	problems = append(problems, c.layer("environment", func(d *decoder) {
-		d.overlay(func(name string) string { return c.env.process[name] })
+	problems = append(problems, c.addLayer("environment", func(d *decoder) {
+		d.overlayVariables(func(name string) string { return c.env.process[name] })
 	})...)
-	problems = append(problems, c.layer("flags", func(d *decoder) {
+	problems = append(problems, c.addLayer("flags", func(d *decoder) {
 		for _, key := range sortedKeys(o.Flags) {
-			d.assign(key, o.Flags[key], key)
+			d.assignText(key, o.Flags[key], key)
 		}
 	})...)
-	problems = append(problems, c.check()...)
+	problems = append(problems, c.checkTogether()...)
 	problems = append(problems, c.checkFallbacks()...)
 	problems = append(problems, c.checkHooks()...)
-	c.restrict(problems)
+	c.restrictDoubted(problems)
 	return c, problems
 }
 
@@ -63,7 +63,7 @@ func (o Options) Paths() (Paths, error) {
 	env := newEnvironment(o.Env)
 	home, profile := o.Home, o.Profile
 	if home == "" {
-		home = env.home()
+		home = env.homeFolder()
 	}
 	if profile == "" {
 		profile = env.process["HERMES_PROFILE"]
@@ -93,9 +93,9 @@ func (c *Config) loadFile() []Problem {
 	garbled := len(problems) > 0
 	problems = append(problems, p.problems...)
 	if len(p.roots) > 0 {
-		problems = append(problems, c.layer(name, func(d *decoder) {
+		problems = append(problems, c.addLayer(name, func(d *decoder) {
 			d.garbled = garbled
-			d.section(d.root, joined(p.roots), "")
+			d.decodeSection(d.root, joinRoots(p.roots), "")
 		})...)
 	}
 	for _, lost := range p.lost {
@@ -105,8 +105,8 @@ func (c *Config) loadFile() []Problem {
 	return problems
 }
 
-// joined is one mapping of several: a key may be written twice in blocks that were read apart.
-func joined(roots []*yaml.Node) *yaml.Node {
+// joinRoots is one mapping of several: a key may be written twice in blocks that were read apart.
+func joinRoots(roots []*yaml.Node) *yaml.Node {
 	if len(roots) == 1 {
 		return roots[0]
 	}
@@ -117,9 +117,9 @@ func joined(roots []*yaml.Node) *yaml.Node {
 	return all
 }
 
-// layer lets take put values into c under the name of their source. What it sets is no longer in
+// addLayer lets take put values into c under the name of their source. What it sets is no longer in
 // doubt because of an earlier one.
-func (c *Config) layer(file string, take func(*decoder)) []Problem {
+func (c *Config) addLayer(file string, take func(*decoder)) []Problem {
 	d := &decoder{file: file, env: c.env, root: reflect.ValueOf(c).Elem(), places: c.places, unused: c.unused, set: map[string]bool{}}
 	take(d)
 	for path := range d.set {
@@ -132,9 +132,9 @@ func (c *Config) layer(file string, take func(*decoder)) []Problem {
 	return d.problems
 }
 
-// check looks at settings that must fit together. A value that does not fit is kept where giving it
-// up would be less safe: a misspelt back end must not become this machine.
-func (c *Config) check() []Problem {
+// checkTogether looks at settings that must fit together. A value that does not fit is kept where
+// giving it up would be less safe: a misspelt back end must not become this machine.
+func (c *Config) checkTogether() []Problem {
 	name := c.Terminal.Backend
 	if _, named := c.Terminal.Backends[name]; named || name == "" || slices.Contains(kindNames(), name) {
 		return c.checkPlaces()
@@ -150,7 +150,7 @@ func (c *Config) Paths() Paths { return c.paths }
 
 // Secret returns a variable from the environment, else from .env. The value belongs into one
 // request header and nowhere else: not into logs, not into the environment of a child.
-func (c *Config) Secret(name string) (string, bool) { return c.env.lookup(name) }
+func (c *Config) Secret(name string) (string, bool) { return c.env.lookupSet(name) }
 
 // Exported reports whether a variable comes from the environment that the program was started in,
 // which counts more than .env.

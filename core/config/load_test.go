@@ -340,7 +340,7 @@ func TestSchemaIsSound(t *testing.T) {
 		seen[k.Name] = true
 	}
 	for from, to := range moved {
-		if _, _, ok := resolve(configType, to); !ok {
+		if _, _, ok := resolveKey(configType, to); !ok {
 			t.Errorf("%s is moved to %s, which is no key", from, to)
 		}
 	}
@@ -367,7 +367,7 @@ func FuzzLoad(f *testing.F) {
 		p := parse("config.yaml", text)
 		problems := p.problems
 		for _, root := range p.roots {
-			problems = append(problems, c.layer("config.yaml", func(d *decoder) { d.section(d.root, root, "") })...)
+			problems = append(problems, c.addLayer("config.yaml", func(d *decoder) { d.decodeSection(d.root, root, "") })...)
 		}
 		lines := 1 + strings.Count(string(text), "\n") + strings.Count(string(text), "\r") + strings.Count(string(text), "\u2028") +
 			strings.Count(string(text), "\u2029") + strings.Count(string(text), "\u0085")

@@ -93,22 +93,22 @@ func (c *Config) loadServers() []Problem {
 		}
 		return problems
 	}
-	return append(problems, c.servers(mcpFile, data)...)
+	return append(problems, c.takeServers(mcpFile, data)...)
 }
 
-// servers takes the servers of a JSON (or YAML) file. The keys mcp_servers and mcpServers mean the
-// same.
-func (c *Config) servers(name string, data []byte) []Problem {
+// takeServers takes the servers of a JSON (or YAML) file. The keys mcp_servers and mcpServers mean
+// the same.
+func (c *Config) takeServers(name string, data []byte) []Problem {
 	p := parse(name, bytes.ReplaceAll(data, []byte{'\t'}, []byte{' '})) // JSON may be indented by tabs
 	problems := p.problems
 	for _, root := range p.roots {
-		problems = append(problems, c.layer(name, func(d *decoder) {
-			for _, pair := range d.pairs(root, 0) {
+		problems = append(problems, c.addLayer(name, func(d *decoder) {
+			for _, pair := range d.listPairs(root, 0) {
 				if pair.key.Value != "mcp_servers" && pair.key.Value != "mcpServers" {
 					continue
 				}
 				if f, ok := fieldOf(configType, "mcp_servers"); ok {
-					d.value(f.in(d.root), f, pair.value, f.name)
+					d.decodeValue(f.valueIn(d.root), f, pair.value, f.name)
 				}
 			}
 		})...)
@@ -147,5 +147,5 @@ func (c *Config) ServerProblem(name string) string {
 func (c *Config) ProjectServers(name string, data []byte) (*Config, []Problem) {
 	p := Defaults()
 	p.env, p.paths, p.places, p.unused = c.env, c.paths, map[string]place{}, map[string]place{}
-	return p, p.servers(name, data)
+	return p, p.takeServers(name, data)
 }

@@ -27,10 +27,10 @@ type parsed struct {
 func parse(name string, data []byte) parsed {
 	root, problems, err := parseWhole(name, data)
 	if err == nil {
-		return rooted(name, root, problems)
+		return parsedRoot(name, root, problems)
 	}
 	out := parsed{broken: true}
-	for _, b := range blocks(data) {
+	for _, b := range cutBlocks(data) {
 		root, _, err := parseWhole(name, b.text)
 		if err != nil {
 			p := syntaxProblem(name, b, err)
@@ -40,7 +40,7 @@ func parse(name string, data []byte) parsed {
 		}
 		if root != nil {
 			shiftLines(root, b.line-1)
-			one := rooted(name, root, nil)
+			one := parsedRoot(name, root, nil)
 			out.roots = append(out.roots, one.roots...)
 			out.problems = append(out.problems, one.problems...)
 			out.lost = append(out.lost, one.lost...)
@@ -69,30 +69,30 @@ func lostBlock(b block, why Problem) []doubt {
 	}
 	var out []doubt
 	if !belongsToPython(configType.Name(), key) {
-		for _, path := range meant(configType, key, "") {
+		for _, path := range meantSettings(configType, key, "") {
 			out = append(out, doubt{path, why})
 		}
 	}
 	return out
 }
 
-func rooted(name string, root *yaml.Node, problems []Problem) parsed {
+func parsedRoot(name string, root *yaml.Node, problems []Problem) parsed {
 	switch {
 	case root == nil || isNull(root):
-		return parsed{problems: problems, lost: whole(problems)}
+		return parsed{problems: problems, lost: doubtAll(problems)}
 	case root.Kind != yaml.MappingNode:
 		problems = append(problems, Problem{
-			File: name, Line: root.Line, Column: root.Column, Text: clip(root.Value),
+			File: name, Line: root.Line, Column: root.Column, Text: clipText(root.Value),
 			Why: "expected lines like key: value, found " + kindName(root),
 		})
-		return parsed{broken: true, problems: problems, lost: whole(problems)}
+		return parsed{broken: true, problems: problems, lost: doubtAll(problems)}
 	default:
-		return parsed{roots: []*yaml.Node{root}, problems: problems, lost: whole(problems)}
+		return parsed{roots: []*yaml.Node{root}, problems: problems, lost: doubtAll(problems)}
 	}
 }
 
-// whole says that the problems may hide any setting.
-func whole(problems []Problem) (out []doubt) {
+// doubtAll says that the problems may hide any setting.
+func doubtAll(problems []Problem) (out []doubt) {
 	for _, p := range problems {
 		out = append(out, doubt{"", p})
 	}
@@ -131,9 +131,9 @@ type block struct {
 	text []byte
 }
 
-// blocks cuts a file at lines that begin in the first column, so that one broken block spares the
-// others.
-func blocks(data []byte) []block {
+// cutBlocks cuts a file at lines that begin in the first column, so that one broken block spares
+// the others.
+func cutBlocks(data []byte) []block {
 	var out []block
 	for n, line := range bytes.SplitAfter(data, []byte("\n")) {
 		first := byte('\n')
@@ -160,7 +160,7 @@ func shiftLines(n *yaml.Node, lines int) {
 // syntaxProblem says in plain words what the parser found, and where.
 func syntaxProblem(name string, b block, err error) Problem {
 	at := yamlfault.Find(b.text, err)
-	p := Problem{File: name, Line: b.line + at.Line - 1, Column: at.Column, Why: at.Why, Fix: at.Fix, Text: clip(at.Text)}
+	p := Problem{File: name, Line: b.line + at.Line - 1, Column: at.Column, Why: at.Why, Fix: at.Fix, Text: clipText(at.Text)}
 	if at.Column == 0 && secretLine(p.Text) {
 		p.Text, _, _ = strings.Cut(p.Text, ":")
 	}

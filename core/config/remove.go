@@ -14,7 +14,7 @@ import (
 func Remove(p Paths, key string) (bool, error) {
 	editing.Lock()
 	defer editing.Unlock()
-	path, _, ok := resolve(configType, key)
+	path, _, ok := resolveKey(configType, key)
 	if !ok {
 		return false, unknownKey(key)
 	}
@@ -30,12 +30,12 @@ func Remove(p Paths, key string) (bool, error) {
 		return false, nil
 	}
 	root := read.roots[0]
-	at := lookup(root, path)
+	at := lookupNode(root, path)
 	if at.key == nil || len(at.rest) > 0 {
 		return false, nil
 	}
 	before := map[string]string{}
-	flatten(root, "", before, 0)
+	flattenLeaves(root, "", before, 0)
 	i := slices.Index(at.parent.Content, at.key)
 	at.parent.Content = slices.Delete(at.parent.Content, i, i+2)
 	var b bytes.Buffer
@@ -54,7 +54,7 @@ func Remove(p Paths, key string) (bool, error) {
 func removedOnly(before map[string]string, text []byte, gone string) error {
 	after := map[string]string{}
 	for _, root := range parse("", text).roots {
-		flatten(root, "", after, 0)
+		flattenLeaves(root, "", after, 0)
 	}
 	for key, value := range before {
 		inside := key == gone || strings.HasPrefix(key, gone+"\x00")

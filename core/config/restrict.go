@@ -55,28 +55,28 @@ func allRestrictions() []Restriction {
 		return *list
 	}
 	var out []Restriction
-	restrictions(configType, "", &out)
+	collectRestrictions(configType, "", &out)
 	known.Store(&out)
 	return out
 }
 
-func restrictions(t reflect.Type, prefix string, out *[]Restriction) {
-	for _, f := range fields(t) {
+func collectRestrictions(t reflect.Type, prefix string, out *[]Restriction) {
+	for _, f := range fieldsOf(t) {
 		key := prefix + f.name
-		if f.restricts() {
+		if f.isRestricting() {
 			r := Restriction{Key: key, Refuses: Area(f.tag.Get("refuses")), Strict: f.tag.Get("strict"), Type: typeName(f.typ)}
 			*out = append(*out, r)
 		}
 		switch {
 		case f.typ.Kind() == reflect.Struct:
-			restrictions(f.typ, key+".", out)
+			collectRestrictions(f.typ, key+".", out)
 		case f.typ.Kind() == reflect.Map && f.typ.Elem().Kind() == reflect.Struct:
-			restrictions(f.typ.Elem(), key+".<name>.", out)
+			collectRestrictions(f.typ.Elem(), key+".<name>.", out)
 		}
 	}
 }
 
-func (f field) restricts() bool {
+func (f field) isRestricting() bool {
 	_, strict := f.tag.Lookup("strict")
 	return strict || f.tag.Get("refuses") != ""
 }
@@ -87,7 +87,7 @@ func (c *Config) markUnread(path string, p Problem) {
 	if c.doubts == nil {
 		c.doubts = map[string]Problem{}
 	}
-	for _, key := range doubted(path) {
+	for _, key := range doubtedSettings(path) {
 		if _, known := c.doubts[key]; !known {
 			c.doubts[key] = p
 		}
@@ -96,8 +96,8 @@ func (c *Config) markUnread(path string, p Problem) {
 
 const ofBackends = "terminal.backends."
 
-// doubted lists the settings that restrict something at path, above and below it.
-func doubted(path string) []string {
+// doubtedSettings lists the settings that restrict something at path, above and below it.
+func doubtedSettings(path string) []string {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(path, ofBackends), ".")
 	named := strings.HasPrefix(path, ofBackends)
 	if named && rest == "" {
@@ -120,16 +120,16 @@ func doubted(path string) []string {
 	return out
 }
 
-// meant lists the settings that a person may have meant by an unknown key of a section.
-func meant(t reflect.Type, name, prefix string) []string {
+// meantSettings lists the settings that a person may have meant by an unknown key of a section.
+func meantSettings(t reflect.Type, name, prefix string) []string {
 	if strings.Contains(name, ".") {
 		return meantByDots(prefix + name)
 	}
 	var names []string
-	for _, f := range fields(t) {
+	for _, f := range fieldsOf(t) {
 		names = append(append(names, f.name), f.also...)
 	}
-	if near := nearest(name, names); near != "" {
+	if near := nearestMeant(name, names); near != "" {
 		f, _ := fieldOf(t, near)
 		return []string{prefix + f.name}
 	}
@@ -138,7 +138,7 @@ func meant(t reflect.Type, name, prefix string) []string {
 		leaf := r.Key[strings.LastIndexByte(r.Key, '.')+1:]
 		switch {
 		case !strings.Contains(r.Key, "<"):
-			if leaf == name || len(name) > 4 && nearest(name, []string{leaf}) != "" {
+			if leaf == name || len(name) > 4 && nearestMeant(name, []string{leaf}) != "" {
 				out = append(out, r.Key)
 			}
 		case leaf == name && prefix == "terminal.": // one level too high: nobody knows whose it is
@@ -154,7 +154,7 @@ func meantByDots(path string) (out []string) {
 		switch stem, _, named := strings.Cut(r.Key, ".<"); {
 		case named && strings.HasPrefix(path, stem+"."):
 			out = append(out, stem)
-		case !named && (r.Key == path || strings.HasPrefix(r.Key, path+".") || nearest(path, []string{r.Key}) != ""):
+		case !named && (r.Key == path || strings.HasPrefix(r.Key, path+".") || nearestMeant(path, []string{r.Key}) != ""):
 			out = append(out, r.Key)
 		}
 	}
@@ -162,9 +162,9 @@ func meantByDots(path string) (out []string) {
 	return slices.Compact(out)
 }
 
-// restrict puts the strictest value in place of settings that are in doubt, and says in each
+// restrictDoubted puts the strictest value in place of settings that are in doubt, and says in each
 // problem what it leads to.
-func (c *Config) restrict(problems []Problem) {
+func (c *Config) restrictDoubted(problems []Problem) {
 	restrictions := map[string]Restriction{}
 	for _, r := range allRestrictions() {
 		restrictions[r.Key] = r
@@ -172,7 +172,7 @@ func (c *Config) restrict(problems []Problem) {
 	refused, tightened := map[Problem][]string{}, map[Problem][]string{}
 	for _, key := range c.inDoubt() {
 		p := c.doubts[key]
-		if area := c.area(key); area != "" {
+		if area := c.refusedArea(key); area != "" {
 			refused[p] = append(refused[p], areaTexts[area])
 			continue
 		}
@@ -181,12 +181,12 @@ func (c *Config) restrict(problems []Problem) {
 		tightened[p] = append(tightened[p], key+" is "+cmp.Or(strict, "empty"))
 	}
 	for i, p := range problems {
-		problems[i].Until = consequences(refused[p], tightened[p])
+		problems[i].Until = describeConsequences(refused[p], tightened[p])
 	}
 }
 
-// consequences says in one line what is refused and which values hold.
-func consequences(refused, values []string) string {
+// describeConsequences says in one line what is refused and which values hold.
+func describeConsequences(refused, values []string) string {
 	slices.Sort(refused)
 	refused = slices.Compact(refused)
 	if slices.Contains(refused, areaTexts[Commands]) {
@@ -198,19 +198,19 @@ func consequences(refused, values []string) string {
 	return strings.Join(append(refused, values...), ", ")
 }
 
-// area is what the setting at a key in doubt refuses.
-func (c *Config) area(key string) Area {
+// refusedArea is what the setting at a key in doubt refuses.
+func (c *Config) refusedArea(key string) Area {
 	if strings.HasPrefix(key, ofBackends) {
 		return InPlace
 	}
-	_, f, _ := resolve(configType, key)
+	_, f, _ := resolveKey(configType, key)
 	return Area(f.tag.Get("refuses"))
 }
 
 // setStrictest gives a setting its strictest value.
 func (c *Config) setStrictest(key, value string, p Problem) {
-	path, f, _ := resolve(configType, key)
-	v := (&decoder{root: reflect.ValueOf(c).Elem()}).find(path)
+	path, f, _ := resolveKey(configType, key)
+	v := (&decoder{root: reflect.ValueOf(c).Elem()}).findField(path)
 	if f.typ.Kind() == reflect.Slice {
 		v.SetZero()
 	} else {
@@ -230,8 +230,8 @@ func (c *Config) inDoubt() []string {
 // nothing stands against it.
 func (c *Config) Refused(areas ...Area) error {
 	for _, key := range c.inDoubt() {
-		if area := c.area(key); area != InPlace && slices.Contains(areas, area) {
-			return errors.New(c.refusal(key))
+		if area := c.refusedArea(key); area != InPlace && slices.Contains(areas, area) {
+			return errors.New(c.refusalText(key))
 		}
 	}
 	return nil
@@ -242,19 +242,19 @@ func (c *Config) refusedPlace(name, kind string, isDefault bool) string {
 	k, _ := KindNamed(kind)
 	for _, key := range c.inDoubt() {
 		of := ofBackends + name
-		switch area := c.area(key); {
+		switch area := c.refusedArea(key); {
 		case area == Commands, area == Local && k.Traits.Local, key == of, strings.HasPrefix(key, of+"."),
 			area == InPlace && !strings.HasPrefix(key, ofBackends) && isDefault && !k.Traits.Local:
-			return c.refusal(key)
+			return c.refusalText(key)
 		}
 	}
 	return ""
 }
 
-// refusal names the place, the key, what is refused and what to do.
-func (c *Config) refusal(key string) string {
+// refusalText names the place, the key, what is refused and what to do.
+func (c *Config) refusalText(key string) string {
 	p := c.doubts[key]
 	p.Until = ""
 	return fmt.Sprintf("%s [%s cannot be read; until it is mended %s: `hermes config edit` opens the file, `hermes config check` says what is still wrong]",
-		p, key, areaTexts[c.area(key)])
+		p, key, areaTexts[c.refusedArea(key)])
 }

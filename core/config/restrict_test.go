@@ -92,7 +92,7 @@ func garbledKey(path []string, good string) []byte {
 }
 
 func badValueOf(path []string, r Restriction, _ string) []byte {
-	switch _, f, _ := resolve(configType, strings.Join(path, ".")); {
+	switch _, f, _ := resolveKey(configType, strings.Join(path, ".")); {
 	case f.tag.Get("oneof") != "", r.Type == "yes or no", r.Type == "whole number", r.Type == "number", r.Type == "length of time", r.Type == "size":
 		return nested(path, "qqqq")
 	default:
@@ -102,8 +102,8 @@ func badValueOf(path []string, r Restriction, _ string) []byte {
 
 // goodOf is a value that r's setting takes.
 func goodOf(key string, r Restriction) string {
-	_, f, _ := resolve(configType, key)
-	switch list := choices(f); {
+	_, f, _ := resolveKey(configType, key)
+	switch list := choicesOf(f); {
 	case list != nil:
 		return list[len(list)-1]
 	case r.Type == "yes or no":
@@ -150,13 +150,13 @@ func failsOpen(c *Config, key string, r Restriction) string {
 	def, places := c.Places()
 	switch r.Refuses {
 	case "":
-		path, f, _ := resolve(configType, key)
-		got, want := (&decoder{root: reflect.ValueOf(c).Elem()}).find(path), reflect.New(f.typ).Elem()
+		path, f, _ := resolveKey(configType, key)
+		got, want := (&decoder{root: reflect.ValueOf(c).Elem()}).findField(path), reflect.New(f.typ).Elem()
 		if f.typ.Kind() != reflect.Slice {
 			_ = setScalar(want, f, r.Strict)
 		}
-		if render(got) != render(want) {
-			return "its value is " + render(got)
+		if renderValue(got) != renderValue(want) {
+			return "its value is " + renderValue(got)
 		}
 	case Commands:
 		return anyRuns(places)
@@ -211,7 +211,7 @@ func TestStrictestValuesAreValues(t *testing.T) {
 			if r.Strict != "" {
 				t.Errorf("%s: the strictest list must be empty", r.Key)
 			}
-		} else if err := validate(r.Key, r.Strict); err != nil {
+		} else if err := validateValue(r.Key, r.Strict); err != nil {
 			t.Errorf("%s: %v", r.Key, err)
 		}
 	}

@@ -52,9 +52,9 @@ func setInt(v reflect.Value, f field, text string) *badValue {
 	}
 	n, err := strconv.ParseInt(clean, 10, 32)
 	if err != nil {
-		return &badValue{"expected a whole number, found", "write it in digits, for example " + example(f)}
+		return &badValue{"expected a whole number, found", "write it in digits, for example " + exampleOf(f)}
 	}
-	if bad := bounds(f, float64(n)); bad != nil {
+	if bad := checkBounds(f, float64(n)); bad != nil {
 		return bad
 	}
 	v.SetInt(n)
@@ -64,23 +64,23 @@ func setInt(v reflect.Value, f field, text string) *badValue {
 func setFloat(v reflect.Value, f field, text string) *badValue {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return &badValue{"expected a number, found", "write it in digits, for example " + example(f)}
+		return &badValue{"expected a number, found", "write it in digits, for example " + exampleOf(f)}
 	}
-	if bad := bounds(f, n); bad != nil {
+	if bad := checkBounds(f, n); bad != nil {
 		return bad
 	}
 	v.SetFloat(n)
 	return nil
 }
 
-func example(f field) string {
+func exampleOf(f field) string {
 	if lo := f.tag.Get("min"); lo != "" && lo != "0" {
 		return lo
 	}
 	return "10"
 }
 
-func bounds(f field, n float64) *badValue {
+func checkBounds(f field, n float64) *badValue {
 	lo, errLo := strconv.ParseFloat(f.tag.Get("min"), 64)
 	hi, errHi := strconv.ParseFloat(f.tag.Get("max"), 64)
 	switch {
@@ -102,7 +102,7 @@ func setDuration(v reflect.Value, f field, text string) *badValue {
 	if !ok || seconds > tenYears {
 		return &badValue{"expected a length of time, found", "write seconds (90) or a number with a unit (90s, 30m, 2h)"}
 	}
-	if bad := bounds(f, seconds); bad != nil {
+	if bad := checkBounds(f, seconds); bad != nil {
 		return &badValue{bad.why, bad.fix + " seconds"}
 	}
 	v.SetInt(int64(seconds * float64(time.Second)))
@@ -122,20 +122,20 @@ func parseSeconds(text string) (float64, bool) {
 }
 
 func setText(v reflect.Value, f field, text string) *badValue {
-	if list := choices(f); list != nil {
+	if list := choicesOf(f); list != nil {
 		choice, ok := pickChoice(f, list, text)
 		if !ok {
 			return &badValue{"not one of the choices:", choiceHint(text, list)}
 		}
 		text = choice
 	}
-	if f.has("url") && text != "" {
+	if f.hasTag("url") && text != "" {
 		u, err := url.Parse(text)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return &badValue{"not a web address:", "write it with http:// or https://, for example http://localhost:11434/v1"}
 		}
 	}
-	if f.has("regexp") {
+	if f.hasTag("regexp") {
 		if _, err := regexp.Compile(text); err != nil {
 			return &badValue{"not a regular expression:", "write one as in terminal|write_.* ; " + err.Error()}
 		}
@@ -147,7 +147,7 @@ func setText(v reflect.Value, f field, text string) *badValue {
 // pickChoice matches text with a choice. YAML reads a bare `off` or `no` as a boolean in some
 // programs, so that those stand for the choices that the bools tag names (for true, for false).
 func pickChoice(f field, list []string, text string) (string, bool) {
-	if f.has("fold") {
+	if f.hasTag("fold") {
 		text = strings.ToLower(text)
 		if text == "warning" {
 			text = "warn"
@@ -169,7 +169,7 @@ func pickChoice(f field, list []string, text string) (string, bool) {
 }
 
 func choiceHint(text string, list []string) string {
-	if near := nearest(text, list); near != "" {
+	if near := nearestMeant(text, list); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	var named []string
@@ -181,21 +181,21 @@ func choiceHint(text string, list []string) string {
 	return "write one of " + strings.Join(named, ", ")
 }
 
-// render is a value as text, as it would stand in the file.
-func render(v reflect.Value) string {
+// renderValue is a value as text, as it would stand in the file.
+func renderValue(v reflect.Value) string {
 	switch {
 	case v.Type() == durationType:
 		return renderDuration(time.Duration(v.Int()))
 	case v.Kind() == reflect.Slice:
 		items := make([]string, v.Len())
 		for i := range items {
-			items[i] = render(v.Index(i))
+			items[i] = renderValue(v.Index(i))
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case v.Kind() == reflect.Map:
 		var items []string
 		for _, k := range mapKeys(v) {
-			items = append(items, k+": "+render(v.MapIndex(reflect.ValueOf(k))))
+			items = append(items, k+": "+renderValue(v.MapIndex(reflect.ValueOf(k))))
 		}
 		return "{" + strings.Join(items, ", ") + "}"
 	default:

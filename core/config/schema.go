@@ -22,12 +22,12 @@ type field struct {
 	twins []field // the same key of other kinds
 }
 
-func (f field) has(option string) bool { return f.tag.Get(option) == "yes" }
-func (f field) live() bool             { return f.has("live") }
-func (f field) secret() bool           { return f.has("secret") }
+func (f field) hasTag(option string) bool { return f.tag.Get(option) == "yes" }
+func (f field) isLive() bool              { return f.hasTag("live") }
+func (f field) isSecret() bool            { return f.hasTag("secret") }
 
-// leaf is the field of a value that stands alone: a list item, a map value.
-func (f field) leaf(t reflect.Type) field {
+// leafField is the field of a value that stands alone: a list item, a map value.
+func (f field) leafField(t reflect.Type) field {
 	f.typ = t
 	return f
 }
@@ -35,8 +35,8 @@ func (f field) leaf(t reflect.Type) field {
 // listed is what fields found, by type; a kind that comes or goes empties it.
 var listed sync.Map
 
-// fields returns the keys of a struct type in declaration order. The list is not to be changed.
-func fields(t reflect.Type) []field {
+// fieldsOf returns the keys of a struct type in declaration order. The list is not to be changed.
+func fieldsOf(t reflect.Type) []field {
 	if list, ok := listed.Load(t); ok {
 		return list.([]field)
 	}
@@ -68,7 +68,7 @@ func readFields(t reflect.Type) []field {
 
 // fieldOf finds a key of a struct type under any of its spellings.
 func fieldOf(t reflect.Type, key string) (field, bool) {
-	for _, f := range fields(t) {
+	for _, f := range fieldsOf(t) {
 		if f.name == key {
 			return f, true
 		}
@@ -83,8 +83,8 @@ func fieldOf(t reflect.Type, key string) (field, bool) {
 
 // shortField is the key that a plain scalar in place of a mapping sets.
 func shortField(t reflect.Type) (field, bool) {
-	for _, f := range fields(t) {
-		if f.has("short") {
+	for _, f := range fieldsOf(t) {
+		if f.hasTag("short") {
 			return f, true
 		}
 	}
@@ -111,23 +111,23 @@ type Key struct {
 // Schema lists every setting in declaration order.
 func Schema() []Key {
 	var keys []Key
-	describe(configType, reflect.ValueOf(*Defaults()), "", &keys)
+	describeKeys(configType, reflect.ValueOf(*Defaults()), "", &keys)
 	return keys
 }
 
-func describe(t reflect.Type, v reflect.Value, prefix string, keys *[]Key) {
-	for _, f := range fields(t) {
+func describeKeys(t reflect.Type, v reflect.Value, prefix string, keys *[]Key) {
+	for _, f := range fieldsOf(t) {
 		name := prefix + f.name
-		value := f.in(v)
+		value := f.valueIn(v)
 		switch {
 		case f.typ.Kind() == reflect.Struct:
-			describe(f.typ, value, name+".", keys)
+			describeKeys(f.typ, value, name+".", keys)
 		case f.typ.Kind() == reflect.Map && f.typ.Elem().Kind() == reflect.Struct:
-			describe(f.typ.Elem(), reflect.Zero(f.typ.Elem()), name+".<name>.", keys)
+			describeKeys(f.typ.Elem(), reflect.Zero(f.typ.Elem()), name+".<name>.", keys)
 		default:
 			*keys = append(*keys, Key{
-				Name: name, Type: typeName(f.typ), Choices: choices(f), Default: render(value),
-				Live: f.live(), Secret: f.secret(), Later: f.has("later"), Doc: f.doc(),
+				Name: name, Type: typeName(f.typ), Choices: choicesOf(f), Default: renderValue(value),
+				Live: f.isLive(), Secret: f.isSecret(), Later: f.hasTag("later"), Doc: f.docText(),
 			})
 		}
 	}
@@ -154,7 +154,7 @@ func typeName(t reflect.Type) string {
 	}
 }
 
-func choices(f field) []string {
+func choicesOf(f field) []string {
 	switch list := f.tag.Get("oneof"); list {
 	case "":
 		return nil
@@ -165,8 +165,8 @@ func choices(f field) []string {
 	}
 }
 
-// doc is what the key is for, with the names of the kinds in it.
-func (f field) doc() string {
+// docText is what the key is for, with the names of the kinds in it.
+func (f field) docText() string {
 	doc := f.tag.Get("doc")
 	if !strings.Contains(doc, "{") {
 		return doc
@@ -181,10 +181,10 @@ func (f field) doc() string {
 	return names.Replace(doc)
 }
 
-// resolve finds the field that a dotted key names. The path has the canonical spelling of each
+// resolveKey finds the field that a dotted key names. The path has the canonical spelling of each
 // part; map names are kept as they are, dots included: keys.conversation.send,
 // providers.x.models.gpt-4.1.price_in.
-func resolve(t reflect.Type, key string) (path []string, f field, ok bool) {
+func resolveKey(t reflect.Type, key string) (path []string, f field, ok bool) {
 	head, rest, more := strings.Cut(key, ".")
 	f, ok = fieldOf(t, head)
 	if !ok {
@@ -195,7 +195,7 @@ func resolve(t reflect.Type, key string) (path []string, f field, ok bool) {
 	case !more:
 		return path, f, true
 	case f.typ.Kind() == reflect.Struct:
-		sub, leaf, ok := resolve(f.typ, rest)
+		sub, leaf, ok := resolveKey(f.typ, rest)
 		return append(path, sub...), leaf, ok
 	case f.typ.Kind() == reflect.Map:
 		sub, leaf, ok := resolveMap(f, rest)
@@ -213,17 +213,17 @@ func resolveMap(f field, rest string) ([]string, field, bool) {
 		return nil, field{}, false
 	}
 	if elem.Kind() != reflect.Struct {
-		return []string{rest}, f.leaf(elem), true
+		return []string{rest}, f.leafField(elem), true
 	}
 	for i := 1; i < len(rest)-1; i++ {
 		if rest[i] != '.' {
 			continue
 		}
-		if sub, leaf, ok := resolve(elem, rest[i+1:]); ok {
+		if sub, leaf, ok := resolveKey(elem, rest[i+1:]); ok {
 			return append([]string{rest[:i]}, sub...), leaf, true
 		}
 	}
-	return []string{rest}, f.leaf(elem), true
+	return []string{rest}, f.leafField(elem), true
 }
 
 // sortedKeys returns the keys of a string map in order.

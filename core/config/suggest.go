@@ -6,10 +6,10 @@ import (
 	names "hermes/core/nearest"
 )
 
-// nearest returns the candidate that a person most likely meant by word, or "" when none is close.
-// It is stricter than "did you mean" elsewhere: what is proposed for a setting may be copied
+// nearestMeant returns the candidate that a person most likely meant by word, or "" when none is
+// close. It is stricter than "did you mean" elsewhere: what is proposed for a setting may be copied
 // without a look.
-func nearest(word string, candidates []string) string {
+func nearestMeant(word string, candidates []string) string {
 	best, bestDistance := "", 1+max(1, len(word)/3)
 	if len(word) > 64 {
 		return ""

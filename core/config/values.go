@@ -22,33 +22,33 @@ const masked = "********"
 // Values lists every setting, sorted as the schema is, map entries by name.
 func (c *Config) Values() []Value {
 	var out []Value
-	c.collect(reflect.ValueOf(c).Elem(), "", &out)
+	c.collectValues(reflect.ValueOf(c).Elem(), "", &out)
 	return out
 }
 
-func (c *Config) collect(v reflect.Value, prefix string, out *[]Value) {
-	for _, f := range fields(v.Type()) {
-		key, value := prefix+f.name, f.in(v)
+func (c *Config) collectValues(v reflect.Value, prefix string, out *[]Value) {
+	for _, f := range fieldsOf(v.Type()) {
+		key, value := prefix+f.name, f.valueIn(v)
 		switch {
 		case f.typ.Kind() == reflect.Struct:
-			c.collect(value, key+".", out)
+			c.collectValues(value, key+".", out)
 		case f.typ.Kind() == reflect.Map && f.typ.Elem().Kind() == reflect.Struct:
 			for _, name := range mapKeys(value) {
-				c.collect(value.MapIndex(reflect.ValueOf(name)), key+"."+name+".", out)
+				c.collectValues(value.MapIndex(reflect.ValueOf(name)), key+"."+name+".", out)
 			}
 		case f.typ.Kind() == reflect.Map:
 			for _, name := range mapKeys(value) {
-				*out = append(*out, c.one(f, key+"."+name, value.MapIndex(reflect.ValueOf(name))))
+				*out = append(*out, c.oneValue(f, key+"."+name, value.MapIndex(reflect.ValueOf(name))))
 			}
 		default:
-			*out = append(*out, c.one(f, key, value))
+			*out = append(*out, c.oneValue(f, key, value))
 		}
 	}
 }
 
-func (c *Config) one(f field, key string, v reflect.Value) Value {
-	out := Value{Key: key, Value: render(v), Origin: c.Origin(key), Live: f.live()}
-	if f.secret() && out.Value != "" && out.Value != "[]" {
+func (c *Config) oneValue(f field, key string, v reflect.Value) Value {
+	out := Value{Key: key, Value: renderValue(v), Origin: c.Origin(key), Live: f.isLive()}
+	if f.isSecret() && out.Value != "" && out.Value != "[]" {
 		out.Value, out.secret = masked, out.Value
 	}
 	return out
@@ -65,7 +65,7 @@ func mapKeys(v reflect.Value) []string {
 
 // Get returns the settings at or below a dotted key, in any spelling that the file may use.
 func (c *Config) Get(key string) ([]Value, error) {
-	path, _, ok := resolve(configType, key)
+	path, _, ok := resolveKey(configType, key)
 	if !ok {
 		return nil, unknownKey(key)
 	}
@@ -80,19 +80,19 @@ func (c *Config) Get(key string) ([]Value, error) {
 }
 
 func unknownKey(key string) error {
-	return fmt.Errorf("unknown key %q: %s", key, suggest(key))
+	return fmt.Errorf("unknown key %q: %s", key, suggestKey(key))
 }
 
-// suggest says what a dotted key may have meant.
-func suggest(key string) string {
+// suggestKey says what a dotted key may have meant.
+func suggestKey(key string) string {
 	var names []string
 	for _, k := range Schema() {
 		names = append(names, k.Name)
 	}
-	if near := nearest(key, names); near != "" {
+	if near := nearestMeant(key, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	return (&decoder{}).hint(configType, key[strings.LastIndexByte(key, '.')+1:], "")
+	return (&decoder{}).hintFor(configType, key[strings.LastIndexByte(key, '.')+1:], "")
 }
 
 // Changed compares two configs: dotted keys that differ, those that take effect now and those that

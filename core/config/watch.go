@@ -39,11 +39,11 @@ func Watch(ctx context.Context, o Options, current *Config, problems []Problem) 
 		return nil, fmt.Errorf("watch settings: %w (edits need a restart to take effect)", err)
 	}
 	w := &watcher{fs: fs, options: o, current: current, problems: fmt.Sprint(problems), out: make(chan Change)}
-	if err := w.follow(); err != nil {
+	if err := w.watchFolders(); err != nil {
 		_ = fs.Close()
 		return nil, fmt.Errorf("watch settings in %s: %w (edits need a restart to take effect)", paths.Home, err)
 	}
-	crash.Go("config watch", func() { w.run(ctx) })
+	crash.Go("config watch", func() { w.runLoop(ctx) })
 	return w.out, nil
 }
 
@@ -56,8 +56,8 @@ type watcher struct {
 	out      chan Change
 }
 
-// follow watches the folders of the files and of the files that they link to.
-func (w *watcher) follow() error {
+// watchFolders watches the folders of the files and of the files that they link to.
+func (w *watcher) watchFolders() error {
 	w.files = map[string]bool{}
 	paths := w.current.Paths()
 	for _, name := range []string{paths.ConfigFile, paths.EnvFile, filepath.Join(paths.Home, mcpFile)} {
@@ -76,7 +76,7 @@ func (w *watcher) follow() error {
 	return nil
 }
 
-func (w *watcher) run(ctx context.Context) {
+func (w *watcher) runLoop(ctx context.Context) {
 	defer close(w.out)
 	defer func() { _ = w.fs.Close() }()
 	quiet := time.NewTimer(0)
@@ -98,7 +98,7 @@ func (w *watcher) run(ctx context.Context) {
 			}
 			quiet.Reset(settle) // events may have been lost
 		case <-quiet.C:
-			change, news := w.reload()
+			change, news := w.reloadSettings()
 			if !news {
 				continue
 			}
@@ -111,16 +111,16 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-func (w *watcher) reload() (Change, bool) {
+func (w *watcher) reloadSettings() (Change, bool) {
 	next, problems := Load(w.options)
 	sound := len(w.current.doubts) == 0
 	if next.broken || sound && len(next.doubts) > 0 {
 		next = w.current
 		if sound {
-			problems = kept(problems)
+			problems = sayKept(problems)
 		}
 	}
-	_ = w.follow() // a link may lead elsewhere now; the home folder is watched already
+	_ = w.watchFolders() // a link may lead elsewhere now; the home folder is watched already
 	change := Change{Config: next, Problems: problems}
 	change.Live, change.Next = Changed(w.current, next)
 	seen := fmt.Sprint(problems)
@@ -129,8 +129,8 @@ func (w *watcher) reload() (Change, bool) {
 	return change, news
 }
 
-// kept says of problems that the settings of before hold in spite of them.
-func kept(problems []Problem) []Problem {
+// sayKept says of problems that the settings of before hold in spite of them.
+func sayKept(problems []Problem) []Problem {
 	for i := range problems {
 		problems[i].Until = ""
 	}
