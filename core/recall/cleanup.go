@@ -20,22 +20,22 @@ type Cleanup struct {
 // CleanUp removes items that are too old or expired, never pinned ones. They are written to a file
 // of JSON lines beside the store first; its path is exported, "" when nothing went.
 func (s *Store) CleanUp(ctx context.Context, c Cleanup) (gone []Item, exported string, err error) {
-	before := millis(s.now().Add(-c.MaxAge))
+	before := unixMillis(s.now().Add(-c.MaxAge))
 	if c.MaxAge <= 0 {
 		before = 0
 	}
 	used := int64(0)
 	if !c.KeepUsed {
-		used = millis(s.now()) + 1
+		used = unixMillis(s.now()) + 1
 	} else {
 		used = before
 	}
 	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+` FROM items WHERE namespace=? AND replaced_by IS NULL AND pinned=0
- AND (expires_ms>0 AND expires_ms<=? OR created_ms<? AND used_ms<?) ORDER BY id`, s.namespace, millis(s.now()), before, max(used, 1))
+ AND (expires_ms>0 AND expires_ms<=? OR created_ms<? AND used_ms<?) ORDER BY id`, s.namespace, unixMillis(s.now()), before, max(used, 1))
 	if err != nil {
 		return nil, "", err
 	}
-	if gone, err = items(rows); err != nil || c.DryRun || len(gone) == 0 {
+	if gone, err = scanItems(rows); err != nil || c.DryRun || len(gone) == 0 {
 		return gone, "", err
 	}
 	if exported, err = s.exportGone(gone); err != nil {

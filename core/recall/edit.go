@@ -45,7 +45,7 @@ func (s *Store) List(ctx context.Context, l Listing) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return items(rows)
+	return scanItems(rows)
 }
 
 // Count says how many items are remembered, without those that were replaced.
@@ -87,7 +87,7 @@ func oneRow(r sql.Result, err error) error {
 
 // Use counts items as used by a session, once each.
 func (s *Store) Use(ctx context.Context, session string, ids ...int64) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.inTransaction(ctx, func(tx *sql.Tx) error {
 		for _, id := range ids {
 			r, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO uses(item,session) SELECT id,? FROM items WHERE id=? AND namespace=?", session, id, s.namespace)
 			if err != nil {
@@ -98,7 +98,7 @@ func (s *Store) Use(ctx context.Context, session string, ids ...int64) error {
 			} else if err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, "UPDATE items SET uses=uses+1, used_ms=? WHERE id=?", millis(s.now()), id); err != nil {
+			if _, err := tx.ExecContext(ctx, "UPDATE items SET uses=uses+1, used_ms=? WHERE id=?", unixMillis(s.now()), id); err != nil {
 				return err
 			}
 		}
@@ -109,9 +109,9 @@ func (s *Store) Use(ctx context.Context, session string, ids ...int64) error {
 // Forget removes items with all that was derived from them, and what they had replaced. It returns
 // what it removed, oldest first.
 func (s *Store) Forget(ctx context.Context, ids ...int64) (gone []Item, err error) {
-	err = s.change(ctx, func(tx *sql.Tx) error {
+	err = s.inTransaction(ctx, func(tx *sql.Tx) error {
 		for _, id := range ids {
-			chain, err := s.chain(ctx, tx, id)
+			chain, err := s.replacedChain(ctx, tx, id)
 			if err != nil {
 				return err
 			}
@@ -119,7 +119,7 @@ func (s *Store) Forget(ctx context.Context, ids ...int64) (gone []Item, err erro
 				if _, err := tx.ExecContext(ctx, "DELETE FROM items WHERE id=?", it.ID); err != nil {
 					return err
 				}
-				if err := unindex(ctx, tx, it); err != nil {
+				if err := unindexItem(ctx, tx, it); err != nil {
 					return err
 				}
 			}
@@ -128,27 +128,28 @@ func (s *Store) Forget(ctx context.Context, ids ...int64) (gone []Item, err erro
 		return nil
 	})
 	if err == nil {
-		s.vectors.forget(s, gone)
-		err = s.wipe(ctx)
+		s.vectors.forgetItems(s, gone)
+		err = s.wipeDeleted(ctx)
 	}
 	return gone, err
 }
 
-// wipe makes sure that what was deleted cannot be read from the file's free pages or its log.
-func (s *Store) wipe(ctx context.Context) error {
+// wipeDeleted makes sure that what was deleted cannot be read from the file's free pages or its
+// log.
+func (s *Store) wipeDeleted(ctx context.Context) error {
 	_, err := s.db.ExecContext(ctx, `INSERT INTO words(words) VALUES('optimize'); INSERT INTO around(around) VALUES('optimize');
  PRAGMA wal_checkpoint(TRUNCATE)`)
 	return err
 }
 
-// chain is an item and all that it replaced, directly or not, oldest first.
-func (s *Store) chain(ctx context.Context, tx *sql.Tx, id int64) ([]Item, error) {
+// replacedChain is an item and all that it replaced, directly or not, oldest first.
+func (s *Store) replacedChain(ctx context.Context, tx *sql.Tx, id int64) ([]Item, error) {
 	rows, err := tx.QueryContext(ctx, `WITH RECURSIVE older(id) AS (SELECT ? UNION SELECT i.id FROM items i JOIN older o ON i.replaced_by=o.id)
  SELECT `+columns+` FROM items WHERE id IN (SELECT id FROM older) AND namespace=? ORDER BY id`, id, s.namespace)
 	if err != nil {
 		return nil, err
 	}
-	all, err := items(rows)
+	all, err := scanItems(rows)
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("%w: %d", ErrNotFound, id)
 	}

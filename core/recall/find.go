@@ -38,7 +38,7 @@ func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage flo
 	}
 	var near scores
 	var least float64
-	if e := s.embedding(); e != nil {
+	if e := s.currentEmbedder(); e != nil {
 		var err error
 		near, least, err = s.byMeaning(ctx, e, query, minCoverage > 0)
 		switch {
@@ -47,15 +47,15 @@ func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage flo
 		case err != nil:
 			found.Note = "by words: " + cutText(err.Error(), maxNoteSize)
 		case len(near) > 0:
-			words, meaning := sim.scaled(), near.scaled()
-			sim, found.ByWords = blend(map[*scores]float64{&words: wordsWeight, &meaning: vectorWeight}).scaled(), false
+			words, meaning := sim.scaleToOne(), near.scaleToOne()
+			sim, found.ByWords = blendScores(map[*scores]float64{&words: wordsWeight, &meaning: vectorWeight}).scaleToOne(), false
 		}
 	}
-	hits, err := s.load(ctx, sim, 2*max(k, 1))
+	hits, err := s.loadBest(ctx, sim, 2*max(k, 1))
 	if err != nil {
 		return found, err
 	}
-	if err := s.cover(ctx, query, hits); err != nil {
+	if err := s.measureCover(ctx, query, hits); err != nil {
 		return found, err
 	}
 	if minCoverage > 0 {
@@ -63,7 +63,7 @@ func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage flo
 			return h.Coverage < minCoverage && (found.ByWords || near[h.ID] < max(least, minCosine))
 		})
 	}
-	s.order(hits)
+	s.orderHits(hits)
 	found.Hits = hits[:min(max(k, 1), len(hits))]
 	return found, nil
 }
@@ -82,23 +82,23 @@ func (s *Store) byWords(ctx context.Context, query string) (scores, error) {
 	if len(terms) == 0 {
 		return nil, nil
 	}
-	own, err := s.match(ctx, "words", anyOf(terms))
+	own, err := s.matchIndex(ctx, "words", anyOf(terms))
 	if err != nil {
 		return nil, err
 	}
-	around, err := s.match(ctx, "around", anyOf(terms))
+	around, err := s.matchIndex(ctx, "around", anyOf(terms))
 	if err != nil {
 		return nil, err
 	}
-	own, around = own.scaled(), around.scaled()
-	return blend(map[*scores]float64{&own: 0.5, &around: 0.5}).scaled(), nil
+	own, around = own.scaleToOne(), around.scaleToOne()
+	return blendScores(map[*scores]float64{&own: 0.5, &around: 0.5}).scaleToOne(), nil
 }
 
-// match asks one index; its scores are BM25, more is better.
-func (s *Store) match(ctx context.Context, table, expression string) (scores, error) {
+// matchIndex asks one index; its scores are BM25, more is better.
+func (s *Store) matchIndex(ctx context.Context, table, expression string) (scores, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT w.rowid, -w.rank FROM "+table+" w CROSS JOIN items i ON i.id=w.rowid WHERE "+table+
 		" MATCH ? AND i.namespace=? AND i.replaced_by IS NULL AND (i.expires_ms=0 OR i.expires_ms>?) ORDER BY w.rank LIMIT ?",
-		expression, s.namespace, millis(s.now()), poolSize)
+		expression, s.namespace, unixMillis(s.now()), poolSize)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +115,9 @@ func (s *Store) match(ctx context.Context, table, expression string) (scores, er
 	return found, rows.Err()
 }
 
-// load reads the n best.
-func (s *Store) load(ctx context.Context, sim scores, n int) ([]Hit, error) {
-	ids := sim.best(n)
+// loadBest reads the n best.
+func (s *Store) loadBest(ctx context.Context, sim scores, n int) ([]Hit, error) {
+	ids := sim.bestIDs(n)
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -125,7 +125,7 @@ func (s *Store) load(ctx context.Context, sim scores, n int) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := items(rows)
+	all, err := scanItems(rows)
 	hits := make([]Hit, len(all))
 	for i, it := range all {
 		hits[i] = Hit{Item: it, Similarity: sim[it.ID]}
@@ -141,9 +141,9 @@ func joinIDs(ids []int64) string {
 	return strings.Join(text, ",")
 }
 
-// cover says of each hit how much of the query it answers: the sum of idf of the words found, by
-// that of all words of the query. A word that nothing has counts as the rarest one.
-func (s *Store) cover(ctx context.Context, query string, hits []Hit) error {
+// measureCover says of each hit how much of the query it answers: the sum of idf of the words
+// found, by that of all words of the query. A word that nothing has counts as the rarest one.
+func (s *Store) measureCover(ctx context.Context, query string, hits []Hit) error {
 	if len(hits) == 0 {
 		return nil
 	}
@@ -178,10 +178,10 @@ func (s *Store) cover(ctx context.Context, query string, hits []Hit) error {
 
 // withTerm counts the items that have a term, and tells which of ids are, or stand beside, one.
 func (s *Store) withTerm(ctx context.Context, term string, ids []int64) (count int, with []int64, err error) {
-	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", quote(term)).Scan(&count); err != nil {
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", quoteTerm(term)).Scan(&count); err != nil {
 		return 0, nil, err
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT rowid FROM around WHERE around MATCH ? AND rowid IN ("+joinIDs(ids)+")", quote(term))
+	rows, err := s.db.QueryContext(ctx, "SELECT rowid FROM around WHERE around MATCH ? AND rowid IN ("+joinIDs(ids)+")", quoteTerm(term))
 	if err != nil {
 		return 0, nil, err
 	}

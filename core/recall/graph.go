@@ -76,8 +76,9 @@ func (s *Store) saveGraph() error {
 	return err
 }
 
-// forget takes items out at once. They may stand in the saved graph, too, which goes with them.
-func (v *vectorIndex) forget(s *Store, gone []Item) {
+// forgetItems takes items out at once. They may stand in the saved graph, too, which goes with
+// them.
+func (v *vectorIndex) forgetItems(s *Store, gone []Item) {
 	if len(gone) == 0 {
 		return
 	}
@@ -86,7 +87,7 @@ func (v *vectorIndex) forget(s *Store, gone []Item) {
 	_ = os.Remove(s.graphPath()) // it may not be there
 	for _, it := range gone {
 		if _, ok := v.flat.at[it.ID]; ok {
-			v.flat.remove(it.ID, v.dims)
+			v.flat.removeVector(it.ID, v.dims)
 		}
 		if v.graph != nil && v.graph.Delete(it.ID) {
 			v.moved++
@@ -107,7 +108,7 @@ func (s *Store) growIfLarge() {
 	v.grown.Add(1)
 	crash.Go("graph of vectors", func() {
 		defer v.grown.Done()
-		s.grow(ctx)
+		s.growGraph(ctx)
 	})
 }
 
@@ -116,9 +117,9 @@ func (v *vectorIndex) needsWork() bool {
 	return v.graph == nil || len(v.flat.ids) > v.graph.Len()/50 || 5*v.graph.Deleted() > v.graph.Len() || v.saved >= saveEvery
 }
 
-// grow moves the vectors of the flat list into the graph, a few at a time, so that whoever asks
-// waits for milliseconds only; then it compares the graph with an exact search, and saves it.
-func (s *Store) grow(ctx context.Context) {
+// growGraph moves the vectors of the flat list into the graph, a few at a time, so that whoever
+// asks waits for milliseconds only; then it compares the graph with an exact search, and saves it.
+func (s *Store) growGraph(ctx context.Context) {
 	v := &s.vectors
 	defer func() {
 		v.mu.Lock()
@@ -139,7 +140,7 @@ func (s *Store) grow(ctx context.Context) {
 		return
 	}
 	v.mu.RLock()
-	found, ok := v.compare()
+	found, ok := v.compareGraph()
 	v.mu.RUnlock()
 	if !ok {
 		return
@@ -192,7 +193,7 @@ func (v *vectorIndex) moveSome() bool {
 		if err := v.graph.Add(id, v.flat.vectorAt(last, v.dims)); err != nil {
 			return false
 		}
-		v.flat.remove(id, v.dims)
+		v.flat.removeVector(id, v.dims)
 		v.saved++
 		v.moved++
 	}
@@ -218,9 +219,9 @@ func (v *vectorIndex) dropDeleted() {
 	}
 }
 
-// compare is which part of what an exact search finds the graph finds, too, for vectors between two
-// of its own. It is not ok without any.
-func (v *vectorIndex) compare() (part float64, ok bool) {
+// compareGraph is which part of what an exact search finds the graph finds, too, for vectors
+// between two of its own. It is not ok without any.
+func (v *vectorIndex) compareGraph() (part float64, ok bool) {
 	if v.graph == nil || v.graph.Len() == 0 {
 		return 0, false
 	}
@@ -233,7 +234,7 @@ func (v *vectorIndex) compare() (part float64, ok bool) {
 		for i := range mixed {
 			mixed[i] = a[i] + 0.3*b[i]
 		}
-		q, err := normalized(mixed)
+		q, err := normalizeVector(mixed)
 		if err != nil {
 			continue
 		}

@@ -61,7 +61,7 @@ func first(t testing.TB, s *Store, text string) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if best := near.best(1); len(best) == 1 && near[best[0]] > 0.999 {
+	if best := near.bestIDs(1); len(best) == 1 && near[best[0]] > 0.999 {
 		return best[0]
 	}
 	return 0

@@ -8,21 +8,21 @@ import (
 	"hermes/core/cjk"
 )
 
-// indexed is the text of an item as the index has it.
-func indexed(it Item) string { return cjk.IndexText(it.Key + ": " + it.Value) }
+// indexedText is the text of an item as the index has it.
+func indexedText(it Item) string { return cjk.IndexText(it.Key + ": " + it.Value) }
 
-// index writes an item's words, and anew what surrounds it and its neighbours.
-func index(ctx context.Context, tx *sql.Tx, it Item) error {
+// indexItem writes an item's words, and anew what surrounds it and its neighbours.
+func indexItem(ctx context.Context, tx *sql.Tx, it Item) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM words WHERE rowid=?", it.ID); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO words(rowid,text) VALUES(?,?)", it.ID, indexed(it)); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO words(rowid,text) VALUES(?,?)", it.ID, indexedText(it)); err != nil {
 		return err
 	}
 	if err := indexAround(ctx, tx, it); err != nil {
 		return err
 	}
-	before, after, err := neighbours(ctx, tx, it)
+	before, after, err := neighboursOf(ctx, tx, it)
 	if err != nil {
 		return err
 	}
@@ -36,14 +36,14 @@ func index(ctx context.Context, tx *sql.Tx, it Item) error {
 	return nil
 }
 
-// unindex takes an item out; the neighbours close up.
-func unindex(ctx context.Context, tx *sql.Tx, it Item) error {
+// unindexItem takes an item out; the neighbours close up.
+func unindexItem(ctx context.Context, tx *sql.Tx, it Item) error {
 	for _, q := range []string{"DELETE FROM words WHERE rowid=?", "DELETE FROM around WHERE rowid=?"} {
 		if _, err := tx.ExecContext(ctx, q, it.ID); err != nil {
 			return err
 		}
 	}
-	before, after, err := neighbours(ctx, tx, it)
+	before, after, err := neighboursOf(ctx, tx, it)
 	if err != nil {
 		return err
 	}
@@ -58,16 +58,16 @@ func unindex(ctx context.Context, tx *sql.Tx, it Item) error {
 }
 
 func indexAround(ctx context.Context, tx *sql.Tx, it Item) error {
-	before, after, err := neighbours(ctx, tx, it)
+	before, after, err := neighboursOf(ctx, tx, it)
 	if err != nil {
 		return err
 	}
-	text := indexed(it)
+	text := indexedText(it)
 	if before.ID != 0 {
-		text = indexed(before) + "\n" + text
+		text = indexedText(before) + "\n" + text
 	}
 	if after.ID != 0 {
-		text += "\n" + indexed(after)
+		text += "\n" + indexedText(after)
 	}
 	if _, err := tx.ExecContext(ctx, "DELETE FROM around WHERE rowid=?", it.ID); err != nil {
 		return err
@@ -76,9 +76,9 @@ func indexAround(ctx context.Context, tx *sql.Tx, it Item) error {
 	return err
 }
 
-// neighbours are what was stored before and after it in the same session; their ID is 0 when there
-// is none. What has no session has no neighbours.
-func neighbours(ctx context.Context, tx *sql.Tx, it Item) (before, after Item, err error) {
+// neighboursOf are what was stored before and after it in the same session; their ID is 0 when
+// there is none. What has no session has no neighbours.
+func neighboursOf(ctx context.Context, tx *sql.Tx, it Item) (before, after Item, err error) {
 	if it.Session == "" {
 		return Item{}, Item{}, nil
 	}

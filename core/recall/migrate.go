@@ -27,8 +27,8 @@ DROP TABLE IF EXISTS around;
 CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61');
 CREATE VIRTUAL TABLE around USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61');`
 
-func (s *Store) migrate(ctx context.Context) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
+func (s *Store) migrateSchema(ctx context.Context) error {
+	return s.inTransaction(ctx, func(tx *sql.Tx) error {
 		var version int
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
@@ -53,7 +53,7 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // Rebuild makes the indexes anew from the rows.
 func (s *Store) Rebuild(ctx context.Context) error {
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.inTransaction(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, indexSchema); err != nil {
 			return err
 		}
@@ -61,12 +61,12 @@ func (s *Store) Rebuild(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all, err := items(rows)
+		all, err := scanItems(rows)
 		if err != nil {
 			return err
 		}
 		for _, it := range all {
-			if err := index(ctx, tx, it); err != nil {
+			if err := indexItem(ctx, tx, it); err != nil {
 				return err
 			}
 		}
@@ -74,7 +74,7 @@ func (s *Store) Rebuild(ctx context.Context) error {
 	})
 }
 
-func items(rows *sql.Rows) (all []Item, err error) {
+func scanItems(rows *sql.Rows) (all []Item, err error) {
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		it, err := scanItem(rows)

@@ -60,8 +60,8 @@ func (f *flat) addVector(id int64, raw []byte) {
 
 func (f *flat) vectorAt(i, dims int) []float32 { return f.numbers[i*dims : (i+1)*dims] }
 
-// remove puts the last one in its place.
-func (f *flat) remove(id int64, dims int) {
+// removeVector puts the last one in its place.
+func (f *flat) removeVector(id int64, dims int) {
 	i, last := f.at[id], len(f.ids)-1
 	copy(f.vectorAt(i, dims), f.vectorAt(last, dims))
 	f.ids[i] = f.ids[last]
@@ -70,7 +70,7 @@ func (f *flat) remove(id int64, dims int) {
 	f.ids, f.numbers = f.ids[:last], f.numbers[:last*dims]
 }
 
-func (v *vectorIndex) has(id int64) bool {
+func (v *vectorIndex) hasItem(id int64) bool {
 	if _, ok := v.flat.at[id]; ok {
 		return true
 	}
@@ -85,14 +85,14 @@ func (v *vectorIndex) countVectors() int {
 	return n
 }
 
-func (v *vectorIndex) rest(until time.Time, why error) {
+func (v *vectorIndex) restUntilTime(until time.Time, why error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.restUntil, v.restWhy = until, why
 }
 
-// resting is why no question is asked now.
-func (v *vectorIndex) resting(now time.Time) error {
+// whyResting is why no question is asked now.
+func (v *vectorIndex) whyResting(now time.Time) error {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if now.Before(v.restUntil) {
@@ -106,17 +106,18 @@ func (v *vectorIndex) forgetSaved(s *Store) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	_ = os.Remove(s.graphPath()) // it may not be there
-	v.clear("")
+	v.clearFor("")
 }
 
-func (v *vectorIndex) clear(model string) {
+func (v *vectorIndex) clearFor(model string) {
 	v.model, v.version, v.dims, v.flat, v.graph, v.trusted = model, 0, 0, flat{}, nil, false
 	v.floor = floor{}
 	v.moved++
 }
 
-// nearest returns the n highest cosines, and how many numbers the vectors have; 0: there are none.
-func (v *vectorIndex) nearest(q []float32, n int) (near scores, dims int) {
+// nearestItems returns the n highest cosines, and how many numbers the vectors have; 0: there are
+// none.
+func (v *vectorIndex) nearestItems(q []float32, n int) (near scores, dims int) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if v.countVectors() == 0 {
@@ -126,7 +127,7 @@ func (v *vectorIndex) nearest(q []float32, n int) (near scores, dims int) {
 		return nil, v.dims
 	}
 	near = scores{}
-	for _, f := range v.search(q, n, v.trusted) {
+	for _, f := range v.searchBoth(q, n, v.trusted) {
 		if f.Cos > 0 {
 			near[f.ID] = float64(f.Cos)
 		}
@@ -134,8 +135,8 @@ func (v *vectorIndex) nearest(q []float32, n int) (near scores, dims int) {
 	return near, v.dims
 }
 
-// search joins the graph and the flat list, nearest first.
-func (v *vectorIndex) search(q []float32, n int, byGraph bool) []hnsw.Near {
+// searchBoth joins the graph and the flat list, nearest first.
+func (v *vectorIndex) searchBoth(q []float32, n int, byGraph bool) []hnsw.Near {
 	best := hnsw.Best{K: n}
 	for i, id := range v.flat.ids {
 		best.Add(id, hnsw.Dot(q, v.flat.vectorAt(i, v.dims)))
@@ -166,7 +167,7 @@ func (s *Store) readVectors(ctx context.Context, model string) error {
 		return nil
 	}
 	if v.model != model {
-		v.clear(model)
+		v.clearFor(model)
 		s.loadGraph()
 	}
 	ids, err := s.vectorIDs(ctx, model)
@@ -174,10 +175,10 @@ func (s *Store) readVectors(ctx context.Context, model string) error {
 		return err
 	}
 	if v.removeOthers(ids); v.countVectors() == 0 {
-		v.clear(model) // their dimensions count no more
+		v.clearFor(model) // their dimensions count no more
 	}
 	if err := s.addMissing(ctx, model, ids); err != nil {
-		v.clear("")
+		v.clearFor("")
 		return err
 	}
 	v.version = version
@@ -207,7 +208,7 @@ func (s *Store) vectorIDs(ctx context.Context, model string) (map[int64]bool, er
 func (v *vectorIndex) removeOthers(ids map[int64]bool) {
 	for i := 0; i < len(v.flat.ids); {
 		if id := v.flat.ids[i]; !ids[id] {
-			v.flat.remove(id, v.dims)
+			v.flat.removeVector(id, v.dims)
 			continue
 		}
 		i++
@@ -230,7 +231,7 @@ const readStep = 500 // vectors in one question to the database
 func (s *Store) addMissing(ctx context.Context, model string, ids map[int64]bool) error {
 	var missing []int64
 	for id := range ids {
-		if !s.vectors.has(id) {
+		if !s.vectors.hasItem(id) {
 			missing = append(missing, id)
 		}
 	}

@@ -49,10 +49,10 @@ func (s *Store) PutAll(ctx context.Context, all []Item) ([]Stored, error) {
 			return nil, err
 		}
 	}
-	err := s.change(ctx, func(tx *sql.Tx) error {
+	err := s.inTransaction(ctx, func(tx *sql.Tx) error {
 		for i := range all {
 			var err error
-			if done[i], err = s.put(ctx, tx, all[i]); err != nil {
+			if done[i], err = s.putItem(ctx, tx, all[i]); err != nil {
 				return err
 			}
 		}
@@ -64,7 +64,7 @@ func (s *Store) PutAll(ctx context.Context, all []Item) ([]Stored, error) {
 	return done, err
 }
 
-func (s *Store) put(ctx context.Context, tx *sql.Tx, it Item) (Stored, error) {
+func (s *Store) putItem(ctx context.Context, tx *sql.Tx, it Item) (Stored, error) {
 	it.Namespace = s.namespace
 	if it.Created.IsZero() {
 		it.Created = s.now()
@@ -84,8 +84,8 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, it Item) (Stored, error) {
 		meta = []byte("{}")
 	}
 	r, err := tx.ExecContext(ctx, `INSERT INTO items(namespace,key,value,metadata,created_ms,origin,session,message,tainted,pinned,expires_ms)
- VALUES(?,?,?,?,?,?,?,?,?,?,?)`, it.Namespace, it.Key, it.Value, string(meta), millis(it.Created), it.Origin, it.Session, it.Message,
-		it.Tainted, it.Pinned || old.Pinned, millis(it.Expires))
+ VALUES(?,?,?,?,?,?,?,?,?,?,?)`, it.Namespace, it.Key, it.Value, string(meta), unixMillis(it.Created), it.Origin, it.Session, it.Message,
+		it.Tainted, it.Pinned || old.Pinned, unixMillis(it.Expires))
 	if err != nil {
 		return Stored{}, err
 	}
@@ -93,22 +93,22 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, it Item) (Stored, error) {
 		return Stored{}, err
 	}
 	if old.ID != 0 {
-		if err := replace(ctx, tx, old, it.ID); err != nil {
+		if err := replaceItem(ctx, tx, old, it.ID); err != nil {
 			return Stored{}, err
 		}
 	}
-	return Stored{ID: it.ID, Replaced: old.ID}, index(ctx, tx, it)
+	return Stored{ID: it.ID, Replaced: old.ID}, indexItem(ctx, tx, it)
 }
 
-// replace makes an old item point to the new one: it stays to be looked at, and is not found.
-func replace(ctx context.Context, tx *sql.Tx, old Item, by int64) error {
+// replaceItem makes an old item point to the new one: it stays to be looked at, and is not found.
+func replaceItem(ctx context.Context, tx *sql.Tx, old Item, by int64) error {
 	if _, err := tx.ExecContext(ctx, "UPDATE items SET replaced_by=? WHERE id=?", by, old.ID); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, "DELETE FROM vectors WHERE item=?", old.ID); err != nil {
 		return err
 	}
-	return unindex(ctx, tx, old)
+	return unindexItem(ctx, tx, old)
 }
 
 // Check says what is wrong with an item, and trims it.
@@ -126,7 +126,7 @@ func (it *Item) Check() error {
 	case utf8.RuneCountInString(it.Value) > maxValue:
 		return &Refusal{fmt.Sprintf("%q has more than %d characters: keep what matters of it", it.Key, maxValue)}
 	}
-	it.dated()
+	it.takeDate()
 	meta, err := json.Marshal(it.Metadata)
 	if err != nil {
 		return &Refusal{fmt.Sprintf("the metadata of %q cannot be kept: %v", it.Key, err)}
@@ -137,12 +137,12 @@ func (it *Item) Check() error {
 	if it.Origin == "" {
 		it.Origin = Person
 	}
-	return it.judge(it.Key+": "+it.Value, string(meta))
+	return it.refuseHostile(it.Key+": "+it.Value, string(meta))
 }
 
-// judge refuses secrets, and orders to the agent. What a person stores is kept although it reads
-// like an order, as a stranger's word: it is data, and what recalls it scans it again.
-func (it *Item) judge(texts ...string) error {
+// refuseHostile refuses secrets, and orders to the agent. What a person stores is kept although it
+// reads like an order, as a stranger's word: it is data, and what recalls it scans it again.
+func (it *Item) refuseHostile(texts ...string) error {
 	for _, text := range texts {
 		if secret.Redact(text) != text {
 			return &Refusal{fmt.Sprintf("%q: it holds what looks like a secret", it.Key)}
@@ -159,8 +159,8 @@ func (it *Item) judge(texts ...string) error {
 	return nil
 }
 
-// dated takes the time of an item from its metadata.
-func (it *Item) dated() {
+// takeDate takes the time of an item from its metadata.
+func (it *Item) takeDate() {
 	if stamp, ok := it.Metadata["timestamp"].(string); ok && it.Created.IsZero() {
 		if at, err := time.Parse(time.RFC3339, stamp); err == nil {
 			it.Created = at

@@ -67,9 +67,9 @@ func isLone(w string) bool {
 func anyOf(terms []string) string {
 	quoted := make([]string, len(terms))
 	for i, t := range terms {
-		quoted[i] = quote(t)
+		quoted[i] = quoteTerm(t)
 	}
 	return strings.Join(quoted, " OR ")
 }
 
-func quote(term string) string { return `"` + strings.ReplaceAll(term, `"`, `""`) + `"` }
+func quoteTerm(term string) string { return `"` + strings.ReplaceAll(term, `"`, `""`) + `"` }

@@ -45,8 +45,8 @@ func Score(similarity, recency, use float64) float64 {
 	return similarityWeight*similarity + recencyWeight*recency + useWeight*use
 }
 
-// order sets the terms of the hits and sorts them, best first.
-func (s *Store) order(hits []Hit) {
+// orderHits sets the terms of the hits and sorts them, best first.
+func (s *Store) orderHits(hits []Hit) {
 	now := s.now()
 	for i := range hits {
 		h := &hits[i]
@@ -61,9 +61,9 @@ func (s *Store) order(hits []Hit) {
 // scores are what one way of searching says of items, by id; more is better.
 type scores map[int64]float64
 
-// scaled brings scores to 0..1: the best is 1. What a way of searching did not find has 0 in it, so
-// its worst hit stays a little above.
-func (s scores) scaled() scores {
+// scaleToOne brings scores to 0..1: the best is 1. What a way of searching did not find has 0 in
+// it, so its worst hit stays a little above.
+func (s scores) scaleToOne() scores {
 	if len(s) == 0 {
 		return s
 	}
@@ -82,8 +82,8 @@ func (s scores) scaled() scores {
 	return out
 }
 
-// blend adds scores with weights.
-func blend(parts map[*scores]float64) scores {
+// blendScores adds scores with weights.
+func blendScores(parts map[*scores]float64) scores {
 	sum := scores{}
 	for part, weight := range parts {
 		for id, v := range *part {
@@ -93,8 +93,8 @@ func blend(parts map[*scores]float64) scores {
 	return sum
 }
 
-// best are the n ids with the highest scores, the newer first among equals.
-func (s scores) best(n int) []int64 {
+// bestIDs are the n ids with the highest scores, the newer first among equals.
+func (s scores) bestIDs(n int) []int64 {
 	ids := make([]int64, 0, len(s))
 	for id := range s {
 		ids = append(ids, id)

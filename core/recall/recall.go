@@ -111,13 +111,13 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if s.timeScale <= 0 {
 		s.timeScale = defaultTimeScale
 	}
-	if err := s.open(ctx); err != nil {
+	if err := s.openFile(ctx); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context) error {
+func (s *Store) openFile(ctx context.Context) error {
 	file := url.URL{Scheme: "file", Path: s.path}
 	db, err := sql.Open("sqlite3", file.String()+"?_txlock=immediate&_busy_timeout=20000&_foreign_keys=1&_synchronous=FULL&_journal_mode=WAL&_secure_delete=1")
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	db.SetMaxOpenConns(4)
 	s.db = db
-	if err := s.migrate(ctx); err != nil {
+	if err := s.migrateSchema(ctx); err != nil {
 		return errors.Join(err, db.Close())
 	}
 	return os.Chmod(s.path, 0o600)
@@ -140,8 +140,8 @@ func (s *Store) Close() (err error) {
 	return err
 }
 
-// change runs do in one transaction.
-func (s *Store) change(ctx context.Context, do func(*sql.Tx) error) error {
+// inTransaction runs do in one transaction.
+func (s *Store) inTransaction(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func timeOf(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-func millis(t time.Time) int64 {
+func unixMillis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}

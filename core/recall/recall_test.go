@@ -57,9 +57,9 @@ func keys(t testing.TB, s *Store, query string) string {
 // storeUnread stores items that nobody judges: the words of other people's data.
 func (s *Store) storeUnread(t *testing.T, all []Item) error {
 	t.Helper()
-	return s.change(t.Context(), func(tx *sql.Tx) error {
+	return s.inTransaction(t.Context(), func(tx *sql.Tx) error {
 		for _, it := range all {
-			if _, err := s.put(t.Context(), tx, it); err != nil {
+			if _, err := s.putItem(t.Context(), tx, it); err != nil {
 				return err
 			}
 		}

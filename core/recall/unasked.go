@@ -24,14 +24,14 @@ func (s *Store) Unasked(ctx context.Context, message string, skip func(id int64)
 	if err != nil {
 		return Hit{}, false, err
 	}
-	hits, err := s.load(ctx, sim, 10)
+	hits, err := s.loadBest(ctx, sim, 10)
 	if err != nil {
 		return Hit{}, false, err
 	}
-	if err := s.cover(ctx, message, hits); err != nil {
+	if err := s.measureCover(ctx, message, hits); err != nil {
 		return Hit{}, false, err
 	}
-	s.order(hits)
+	s.orderHits(hits)
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		switch {
 		case a.Coverage > b.Coverage:
@@ -75,7 +75,7 @@ func (s *Store) Older(ctx context.Context, id int64) ([]Item, error) {
 		return nil, err
 	}
 	defer func() { _ = tx.Rollback() }() // it only reads
-	all, err := s.chain(ctx, tx, id)
+	all, err := s.replacedChain(ctx, tx, id)
 	if err != nil {
 		return nil, err
 	}

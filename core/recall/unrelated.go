@@ -56,7 +56,7 @@ func (v *vectorIndex) leastCosine() float32 {
 		if len(p) != v.dims {
 			continue
 		}
-		if near := v.search(p, 1, v.trusted); len(near) > 0 {
+		if near := v.searchBoth(p, 1, v.trusted); len(near) > 0 {
 			best = append(best, near[0].Cos)
 		}
 	}

@@ -51,7 +51,7 @@ func (s *space) Embed(_ context.Context, texts []string, _ bool) ([][]float32, e
 			addTo(direction(w), weight)
 		}
 		addTo(direction(text), 0.5) // what is its own
-		unit, err := normalized(sum)
+		unit, err := normalizeVector(sum)
 		if err != nil {
 			return nil, err
 		}

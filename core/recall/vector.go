@@ -30,8 +30,8 @@ const (
 	maxNoteSize = 300                     // characters of what a server said
 )
 
-// embedding is what makes vectors now; nil when nothing does.
-func (s *Store) embedding() Embedder {
+// currentEmbedder is what makes vectors now; nil when nothing does.
+func (s *Store) currentEmbedder() Embedder {
 	if s.embedder == nil || s.embedder.Model() == "" {
 		return nil
 	}
@@ -41,9 +41,9 @@ func (s *Store) embedding() Embedder {
 // Embed makes vectors for at most limit items that have none, newest first, and says how many it
 // made.
 func (s *Store) Embed(ctx context.Context, limit int) (made int, err error) {
-	e := s.embedding()
+	e := s.currentEmbedder()
 	for e != nil && made < limit {
-		batch, err := s.unembedded(ctx, e.Model(), min(embedBatch, limit-made))
+		batch, err := s.itemsWithoutVector(ctx, e.Model(), min(embedBatch, limit-made))
 		if err != nil || len(batch) == 0 {
 			return made, err
 		}
@@ -57,7 +57,7 @@ func (s *Store) Embed(ctx context.Context, limit int) (made int, err error) {
 
 // Vectors says by which model vectors are made, "" by none, and how many items have one.
 func (s *Store) Vectors(ctx context.Context) (model string, have int, err error) {
-	e := s.embedding()
+	e := s.currentEmbedder()
 	if e == nil {
 		return "", 0, nil
 	}
@@ -66,13 +66,13 @@ func (s *Store) Vectors(ctx context.Context) (model string, have int, err error)
 	return e.Model(), have, err
 }
 
-func (s *Store) unembedded(ctx context.Context, model string, n int) ([]Item, error) {
+func (s *Store) itemsWithoutVector(ctx context.Context, model string, n int) ([]Item, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+` FROM items WHERE namespace=? AND replaced_by IS NULL
  AND id NOT IN (SELECT item FROM vectors WHERE model=?) ORDER BY id DESC LIMIT ?`, s.namespace, model, n)
 	if err != nil {
 		return nil, err
 	}
-	return items(rows)
+	return scanItems(rows)
 }
 
 // embedText is what is embedded of an item: "key: value", as in the article.
@@ -91,9 +91,9 @@ func (s *Store) embedItems(ctx context.Context, e Embedder, batch []Item) error 
 	if len(vectors) != len(batch) {
 		return fmt.Errorf("%s answered with %d vectors for %d texts", model, len(vectors), len(batch))
 	}
-	return s.change(ctx, func(tx *sql.Tx) error {
+	return s.inTransaction(ctx, func(tx *sql.Tx) error {
 		for i, it := range batch {
-			unit, err := normalized(vectors[i])
+			unit, err := normalizeVector(vectors[i])
 			if err != nil {
 				return err
 			}
@@ -108,8 +108,8 @@ func (s *Store) embedItems(ctx context.Context, e Embedder, batch []Item) error 
 	})
 }
 
-// normalized is a vector of length 1, so that a product is a cosine.
-func normalized(v []float32) ([]float32, error) {
+// normalizeVector is a vector of length 1, so that a product is a cosine.
+func normalizeVector(v []float32) ([]float32, error) {
 	var sum float64
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -137,19 +137,19 @@ func encodeVector(v []float32) []byte {
 // and then nothing for a while.
 func (s *Store) byMeaning(ctx context.Context, e Embedder, query string, limited bool) (near scores, least float64, err error) {
 	v := &s.vectors
-	if err := v.resting(s.now()); err != nil {
+	if err := v.whyResting(s.now()); err != nil {
 		return nil, 0, err
 	}
 	asked, err := queryVectors(ctx, e, []string{query})
 	if err != nil {
-		v.rest(s.now().Add(restAfter), err)
+		v.restUntilTime(s.now().Add(restAfter), err)
 		return nil, 0, err
 	}
 	q := asked[0]
 	if err := s.readVectors(ctx, e.Model()); err != nil {
 		return nil, 0, err
 	}
-	near, dims := v.nearest(q, poolSize)
+	near, dims := v.nearestItems(q, poolSize)
 	if dims != 0 && dims != len(q) {
 		// The model changed behind its name. Its old vectors mean nothing any more.
 		v.forgetSaved(s)
@@ -160,7 +160,7 @@ func (s *Store) byMeaning(ctx context.Context, e Embedder, query string, limited
 	}
 	if limited && len(near) > 0 {
 		if err := v.probe(ctx, e); err != nil {
-			v.rest(s.now().Add(restAfter), err)
+			v.restUntilTime(s.now().Add(restAfter), err)
 			return nil, 0, err
 		}
 		least = float64(v.leastCosine())
@@ -180,7 +180,7 @@ func queryVectors(ctx context.Context, e Embedder, queries []string) ([][]float3
 		return nil, fmt.Errorf("%s answered with %d vectors for %d texts", e.Model(), len(vectors), len(queries))
 	}
 	for i, v := range vectors {
-		if vectors[i], err = normalized(v); err != nil {
+		if vectors[i], err = normalizeVector(v); err != nil {
 			return nil, err
 		}
 	}

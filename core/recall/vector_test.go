@@ -131,7 +131,7 @@ func randomUnit(r *rand.Rand, dims int) []float32 {
 	for i := range v {
 		v[i] = float32(r.NormFloat64())
 	}
-	unit, err := normalized(v)
+	unit, err := normalizeVector(v)
 	if err != nil {
 		panic(err)
 	}
@@ -147,7 +147,7 @@ func BenchmarkExact(b *testing.B) {
 	}
 	q := randomUnit(random, v.dims)
 	for b.Loop() {
-		v.nearest(q, 5)
+		v.nearestItems(q, 5)
 	}
 }
 
