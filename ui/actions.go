@@ -43,7 +43,7 @@ func (f *frame) programActions() []Action {
 		{ID: "search", Keys: []string{"alt+/"}, Title: "Search in this pane", Card: true, Why: f.whyNoSearch, Run: withoutCommand(f.openSearch)},
 		{ID: "search.next", Keys: []string{"alt+n"}, Title: "Next hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(1) })},
 		{ID: "search.previous", Keys: []string{"alt+p"}, Title: "Previous hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(-1) })},
-		{ID: "redraw", Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Run: withoutCommand(f.repaint)},
+		{ID: "redraw", Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Run: withoutCommand(f.repaintAll)},
 		{ID: "suspend", Keys: []string{"ctrl+z"}, Title: "Suspend", Help: "Back to the shell; fg returns.", Run: func(string) tea.Cmd { return f.suspendToShell() }},
 		{ID: "quit", Slash: "quit", Also: []string{"exit", "q"}, Title: "Quit", Help: "ctrl+c twice does the same.", Run: func(string) tea.Cmd { return tea.Quit }},
 	}

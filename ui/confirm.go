@@ -44,12 +44,12 @@ func (c *confirm) Hint() string            { return "y yes  n no  ←→ enter c
 func (c *confirm) Restyle(s *style.Styles) { c.styles, c.wide = s, 0 }
 func (c *confirm) Size(w, _ int) (int, int) {
 	wide := max(1, min(64, w-4))
-	c.wrap(wide)
+	c.wrapLines(wide)
 	return wide, 2 + len(c.lines)
 }
 
-// wrap makes the lines for a width. Lines of another width were not seen.
-func (c *confirm) wrap(w int) {
+// wrapLines makes the lines for a width. Lines of another width were not seen.
+func (c *confirm) wrapLines(w int) {
 	if w == c.wide {
 		return
 	}
@@ -73,27 +73,27 @@ func (c *confirm) wrap(w int) {
 
 func (c *confirm) Update(msg tea.Msg) (tea.Cmd, bool) {
 	key, ok := msg.(tea.KeyMsg)
-	if !ok || c.scroll(key.String()) {
+	if !ok || c.scrollBy(key.String()) {
 		return nil, false
 	}
 	switch key.String() {
 	case "y", "Y":
-		return c.accept()
+		return c.acceptIfRead()
 	case "n", "N", "esc", "q":
 		return nil, true
 	case "left", "right", "up", "down", "tab", "shift+tab":
 		c.onYes = !c.onYes
 	case "enter":
 		if c.onYes {
-			return c.accept()
+			return c.acceptIfRead()
 		}
 		return nil, true
 	}
 	return nil, false
 }
 
-// scroll moves through lines that do not all fit, never past what was not in sight yet.
-func (c *confirm) scroll(key string) bool {
+// scrollBy moves through lines that do not all fit, never past what was not in sight yet.
+func (c *confirm) scrollBy(key string) bool {
 	if len(c.lines) <= c.room {
 		return false
 	}
@@ -102,9 +102,9 @@ func (c *confirm) scroll(key string) bool {
 	return ok
 }
 
-// accept does it, unless nobody can have read what it is. A key that is held down begins the pause
-// anew.
-func (c *confirm) accept() (tea.Cmd, bool) {
+// acceptIfRead does it, unless nobody can have read what it is. A key that is held down begins the
+// pause anew.
+func (c *confirm) acceptIfRead() (tea.Cmd, bool) {
 	now := c.now()
 	switch {
 	case c.shown.IsZero() || c.seen < len(c.lines):
@@ -118,7 +118,7 @@ func (c *confirm) accept() (tea.Cmd, bool) {
 }
 
 func (c *confirm) View(w, h int) string {
-	c.wrap(w)
+	c.wrapLines(w)
 	if c.shown.IsZero() {
 		c.shown = c.now()
 	}
@@ -131,11 +131,11 @@ func (c *confirm) View(w, h int) string {
 		no, yes = c.styles.Dim.Render("  No  "), c.styles.Selection.Render("[ Yes ]")
 	}
 	rows := append([]string{}, c.lines[c.top:end]...)
-	return text.Block(append(rows, c.styles.Warn.Render(" "+c.note(len(c.lines)-end)), " "+no+"  "+yes), w, h)
+	return text.Block(append(rows, c.styles.Warn.Render(" "+c.whyNotYet(len(c.lines)-end)), " "+no+"  "+yes), w, h)
 }
 
-// note says what keeps a yes from being heard; below is how many lines are further down.
-func (c *confirm) note(below int) string {
+// whyNotYet says what keeps a yes from being heard; below is how many lines are further down.
+func (c *confirm) whyNotYet(below int) string {
 	switch {
 	case c.seen < len(c.lines):
 		return fmt.Sprintf("%d more lines: ↑↓, then y", below)

@@ -37,13 +37,13 @@ func (g *guests) panes() []Pane {
 	return out
 }
 
-func (g *guests) index(id ID) int {
+func (g *guests) indexOf(id ID) int {
 	return slices.IndexFunc(g.list, func(x guest) bool { return x.pane.ID() == id })
 }
 
 // bringToFront puts an open pane to the front.
 func (g *guests) bringToFront(id ID) bool {
-	i := g.index(id)
+	i := g.indexOf(id)
 	if i < 0 {
 		return false
 	}
@@ -65,7 +65,7 @@ func (f *frame) openGuest(p Pane) {
 
 // closeGuest takes a pane away; the focus goes back to where it was before.
 func (f *frame) closeGuest(id ID) {
-	i := f.guests.index(id)
+	i := f.guests.indexOf(id)
 	if i < 0 {
 		return
 	}

@@ -125,7 +125,7 @@ func (f *frame) runAction(e entry, arg string) tea.Cmd {
 	case e.Run == nil:
 		return nil
 	}
-	f.remember(e.ID)
+	f.rememberRun(e.ID)
 	if e.Dangerous {
 		f.pushOverlay(e.owner, NewConfirm(e.Title, e.Help, func() tea.Cmd { return e.runOwned(arg) }))
 		return nil
@@ -136,8 +136,8 @@ func (f *frame) runAction(e entry, arg string) tea.Cmd {
 // maxRecent is how many of the actions that a person chose are suggested.
 const maxRecent = 3
 
-// remember notes what a person ran, newest first. Going to a pane is no news.
-func (f *frame) remember(id string) {
+// rememberRun notes what a person ran, newest first. Going to a pane is no news.
+func (f *frame) rememberRun(id string) {
 	if id == "palette" || id == "help" || strings.HasPrefix(id, "focus.") {
 		return
 	}

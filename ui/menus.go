@@ -77,7 +77,7 @@ func (f *frame) openPalette() {
 	table := f.reachableActions()
 	items := possibleFirst(f.menuItems(table))
 	f.pushOverlay(nil, NewPicker(PickerOptions{
-		Title: "Commands", Items: append(f.suggested(table, items), items...), Placeholder: "what do you want to do?",
+		Title: "Commands", Items: append(f.takeSuggested(table, items), items...), Placeholder: "what do you want to do?",
 		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
 	}))
 }
@@ -85,8 +85,8 @@ func (f *frame) openPalette() {
 // maxSuggested is how many suggestions stand above all commands.
 const maxSuggested = 6
 
-// suggested takes out of items what the person ran last and what the focused pane offers first.
-func (f *frame) suggested(table []entry, items []Item) []Item {
+// takeSuggested takes out of items what the person ran last and what the focused pane offers first.
+func (f *frame) takeSuggested(table []entry, items []Item) []Item {
 	wanted := slices.Clone(f.recent)
 	for _, e := range table {
 		if e.InBar && e.owner != nil && e.owner == f.focusedPane() {

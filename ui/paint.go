@@ -124,7 +124,7 @@ func (f *frame) drawBox(b layout.Box) {
 		now.title, view = p.Title(), p.View()
 	}
 	if s := f.selection; s != nil && s.box == b && s.pane == p {
-		view = s.view(f.styles.Selection.Inline(true))
+		view = s.drawSelected(f.styles.Selection.Inline(true))
 	}
 	if now.focus {
 		now.bar = f.actionBar(p, b.W-4)

@@ -39,7 +39,7 @@ type PickerOptions struct {
 // NewPicker returns an overlay that lists items and narrows them while a person types.
 func NewPicker(o PickerOptions) Overlay {
 	p := &picker{opt: o}
-	p.filter()
+	p.filterItems()
 	p.at = max(0, slices.IndexFunc(o.Items, func(it Item) bool { return it.Why == "" }))
 	for i, n := range p.shown {
 		if o.Items[n].ID == o.Selected {
@@ -62,7 +62,7 @@ type picker struct {
 	cursorX int
 }
 
-func (p *picker) filter() {
+func (p *picker) filterItems() {
 	p.shown, p.matched, p.at, p.from = p.shown[:0], map[int][]int{}, 0, 0
 	if p.field.String() == "" {
 		for i := range p.opt.Items {
@@ -180,7 +180,7 @@ func (p *picker) handleKey(msg tea.KeyMsg) (tea.Cmd, bool) {
 		return p.moveSelection(len(p.shown)), false
 	}
 	if p.field.Update(msg) {
-		p.filter()
+		p.filterItems()
 		return p.previewCommand(), false
 	}
 	return nil, false

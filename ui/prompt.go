@@ -41,11 +41,11 @@ func (p *prompt) Hint() string            { return "enter accept  esc close" }
 func (p *prompt) Restyle(s *style.Styles) { p.styles = s }
 func (p *prompt) Size(w, _ int) (int, int) {
 	wide := min(64, w-4)
-	return wide, 1 + max(len(p.under(wide)), 1)
+	return wide, 1 + max(len(p.linesBelow(wide)), 1)
 }
 
-// under is what stands below the line, wrapped.
-func (p *prompt) under(w int) []string {
+// linesBelow is what stands below the line, wrapped.
+func (p *prompt) linesBelow(w int) []string {
 	words := p.problem
 	if words == "" && p.opt.Note != nil {
 		words = p.opt.Note()
@@ -84,7 +84,7 @@ func (p *prompt) View(w, h int) string {
 		st = p.styles.Dim
 	}
 	rows := []string{line}
-	for _, l := range p.under(w) {
+	for _, l := range p.linesBelow(w) {
 		rows = append(rows, st.Render(l))
 	}
 	return text.Block(rows, w, h)

@@ -138,7 +138,7 @@ func (f *frame) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if !f.dirty {
 		return f, f.trackCommand(cmd)
 	}
-	if wait := f.throttle(urgent); wait > 0 {
+	if wait := f.throttlePaint(urgent); wait > 0 {
 		if f.timing {
 			return f, f.trackCommand(cmd)
 		}
@@ -151,7 +151,7 @@ func (f *frame) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 const frameInterval = 33 * time.Millisecond
 
-func (f *frame) throttle(urgent bool) time.Duration {
+func (f *frame) throttlePaint(urgent bool) time.Duration {
 	if urgent {
 		return 0
 	}
@@ -170,7 +170,7 @@ func (f *frame) handleMessage(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
 	case batch:
 		return f.applyEvents(msg.events), true
 	case tea.KeyMsg:
-		f.hurry(msg)
+		f.hurryModel(msg)
 		return f.handleKey(msg), true
 	case tea.MouseMsg:
 		return f.handleMouse(msg), f.isMereMotion(msg)
@@ -191,7 +191,7 @@ func (f *frame) handleMessage(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
 	case FrameMsg:
 		return f.frameMsg(nil, msg), true
 	case tea.ResumeMsg:
-		f.repaint()
+		f.repaintAll()
 		return nil, true
 	case nil:
 		return nil, false
@@ -213,7 +213,7 @@ func (f *frame) handleInternal(msg tea.Msg) (tea.Cmd, bool) {
 		f.keys = newKeymap(msg.keys)
 		f.dirty = true
 	case resumed:
-		f.repaint()
+		f.repaintAll()
 		return msg.then, true
 	case copied:
 		f.dirty = true
@@ -300,8 +300,8 @@ func (f *frame) resize(msg tea.WindowSizeMsg) {
 	f.computeLayout()
 }
 
-// repaint starts over from an empty terminal.
-func (f *frame) repaint() {
+// repaintAll starts over from an empty terminal.
+func (f *frame) repaintAll() {
 	f.screen.Invalidate()
 	f.dirty = true
 }

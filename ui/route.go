@@ -135,7 +135,7 @@ func (f *frame) frameMsg(who Pane, msg FrameMsg) tea.Cmd {
 	case BeginText:
 		return f.beginText(msg.Text)
 	case Leave:
-		return f.leave(msg.Key)
+		return f.leaveProgram(msg.Key)
 	case ShowOverlay:
 		f.pushOverlay(who, msg.Overlay)
 	case CloseOverlay:

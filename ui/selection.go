@@ -49,29 +49,29 @@ func (f *frame) dragSelection(msg tea.MouseMsg) tea.Cmd {
 	f.dirty = true
 	switch msg.Action {
 	case tea.MouseActionMotion:
-		s.to = s.inside(msg.X, msg.Y)
+		s.to = s.nearestCell(msg.X, msg.Y)
 		s.moved = s.moved || s.to != s.from
 		return nil
 	case tea.MouseActionRelease:
 		f.selection = nil
 		if !s.moved {
-			return f.click(s)
+			return f.giveClick(s)
 		}
-		return f.copySelected(s.text(), "selection")
+		return f.copySelected(s.selectedText(), "selection")
 	default: // another button, the wheel
 		f.selection = nil
 		return f.handleMouse(msg)
 	}
 }
 
-// inside is the cell of the pane that is next to a place on the screen.
-func (s *selection) inside(x, y int) cell {
+// nearestCell is the cell of the pane that is next to a place on the screen.
+func (s *selection) nearestCell(x, y int) cell {
 	return cell{min(max(x-s.box.X-1, 0), s.box.W-3), min(max(y-s.box.Y-1, 0), s.box.H-3)}
 }
 
-// click gives the pane the press that was held back. The second of two at one place copies the word
-// there; the pane gets both, so that what the first one opened is closed again.
-func (f *frame) click(s *selection) tea.Cmd {
+// giveClick gives the pane the press that was held back. The second of two at one place copies the
+// word there; the pane gets both, so that what the first one opened is closed again.
+func (f *frame) giveClick(s *selection) tea.Cmd {
 	press := tea.MouseMsg{X: s.from.x, Y: s.from.y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress}
 	cmd := ownedCommand(s.pane, s.pane.Update(press))
 	now, last := f.opt.Now(), f.clicked
@@ -80,7 +80,7 @@ func (f *frame) click(s *selection) tea.Cmd {
 		return cmd
 	}
 	f.clicked = clicked{}
-	if word := last.sel.word(); word != "" {
+	if word := last.sel.clickedWord(); word != "" {
 		return tea.Batch(cmd, f.copySelected(word, "word"))
 	}
 	return cmd
@@ -90,8 +90,8 @@ func (f *frame) copySelected(s, what string) tea.Cmd {
 	return f.copyText(CopyText{Text: s, What: what, Hint: "shift+drag selects with the terminal; " + f.keys.firstKey("mouse", "alt+m") + " leaves it the mouse"})
 }
 
-// span is which cells of line y are selected; none when from is not before to.
-func (s *selection) span(y int) (from, to int) {
+// selectedCells is which cells of line y are selected; none when from is not before to.
+func (s *selection) selectedCells(y int) (from, to int) {
 	a, b := s.from, s.to
 	if b.before(a) {
 		a, b = b, a
@@ -109,11 +109,11 @@ func (s *selection) span(y int) (from, to int) {
 	return from, to
 }
 
-// view is the pane as it stood, with what is selected marked.
-func (s *selection) view(mark styled) string {
+// drawSelected draws the pane as it stood, with what is selected marked.
+func (s *selection) drawSelected(mark styled) string {
 	out := make([]string, len(s.lines))
 	for y, l := range s.lines {
-		from, to := s.span(y)
+		from, to := s.selectedCells(y)
 		if out[y] = l; from < to {
 			out[y] = ansi.Cut(l, 0, from) + mark.Render(ansi.Strip(ansi.Cut(l, from, to))) + ansi.Cut(l, to, s.box.W)
 		}
@@ -121,13 +121,13 @@ func (s *selection) view(mark styled) string {
 	return strings.Join(out, "\n")
 }
 
-// text is what is selected, without the blanks that only fill the pane: those behind the lines, and
-// the margin that whole lines have.
-func (s *selection) text() string {
+// selectedText is what is selected, without the blanks that only fill the pane: those behind the
+// lines, and the margin that whole lines have.
+func (s *selection) selectedText() string {
 	var out []string
 	margin, inside := -1, false
 	for y, l := range s.lines {
-		from, to := s.span(y)
+		from, to := s.selectedCells(y)
 		if from >= to {
 			continue
 		}
@@ -150,9 +150,9 @@ func (s *selection) text() string {
 	return strings.Trim(strings.Join(out, "\n"), "\n")
 }
 
-// word is what stands at the place that was clicked: a name, a path or an address, without the
-// signs of the sentence around it.
-func (s *selection) word() string {
+// clickedWord is what stands at the place that was clicked: a name, a path or an address, without
+// the signs of the sentence around it.
+func (s *selection) clickedWord() string {
 	if s.from.y >= len(s.lines) {
 		return ""
 	}

@@ -43,7 +43,7 @@ func (s *Slash) List() []SlashCommand {
 func (s *Slash) Run(line string) (cmd tea.Cmd, ok bool) {
 	name, arg, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "/"), " ")
 	for _, e := range s.entries() {
-		if name != "" && e.named(name) {
+		if name != "" && e.hasName(name) {
 			return s.frame.runAction(e, strings.TrimSpace(arg)), true
 		}
 	}
@@ -53,15 +53,15 @@ func (s *Slash) Run(line string) (cmd tea.Cmd, ok bool) {
 // Complete offers values for a command's argument.
 func (s *Slash) Complete(name, prefix string) []string {
 	for _, e := range s.entries() {
-		if e.named(name) && e.Complete != nil {
+		if e.hasName(name) && e.Complete != nil {
 			return e.Complete(prefix)
 		}
 	}
 	return nil
 }
 
-// named reports that name is the slash command of the action, or another name of it.
-func (e entry) named(name string) bool { return e.Slash == name || slices.Contains(e.Also, name) }
+// hasName reports that name is the slash command of the action, or another name of it.
+func (e entry) hasName(name string) bool { return e.Slash == name || slices.Contains(e.Also, name) }
 
 // Key returns the first key that an action has now: usual, unless the configuration changed it; ""
 // when it has none.

@@ -225,9 +225,9 @@ func (s *sessionStatus) phaseNow(now time.Time) string {
 	}
 }
 
-// hurry ends the wait of the session on the screen for its model. Keys that follow each other are
-// one: who types a message in the meantime does not ask with each letter.
-func (f *frame) hurry(msg tea.KeyMsg) {
+// hurryModel ends the wait of the session on the screen for its model. Keys that follow each other
+// are one: who types a message in the meantime does not ask with each letter.
+func (f *frame) hurryModel(msg tea.KeyMsg) {
 	now := f.opt.Now()
 	last := f.keyed
 	f.keyed = now

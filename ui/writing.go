@@ -24,17 +24,17 @@ type run struct {
 	at      time.Time
 }
 
-// note remembers a letter that did something. A letter that comes twice is a key that is pressed
-// again and again: nobody writes "jjj".
-func (r *run) note(letter string, now time.Time) {
+// noteLetter remembers a letter that did something. A letter that comes twice is a key that is
+// pressed again and again: nobody writes "jjj".
+func (r *run) noteLetter(letter string, now time.Time) {
 	if now.Sub(r.at) > breath || strings.Contains(r.letters, letter) {
 		r.letters = ""
 	}
 	r.letters, r.at = r.letters+letter, now
 }
 
-// word ends the run with a letter that meant nothing, and returns what was written.
-func (r *run) word(letter string, now time.Time) string {
+// endRun ends the run with a letter that meant nothing, and returns what was written.
+func (r *run) endRun(letter string, now time.Time) string {
 	if now.Sub(r.at) > breath || strings.Contains(r.letters, letter) {
 		r.letters = ""
 	}
@@ -64,7 +64,7 @@ func (f *frame) meantAsText(msg tea.KeyMsg, known bool, e entry) (Pane, bool) {
 	}
 	_, here := f.focusedPane().(Writer)
 	if known && (e.disabledReason() == "" || !here) {
-		f.run.note(s, f.opt.Now())
+		f.run.noteLetter(s, f.opt.Now())
 		return nil, false
 	}
 	to := f.focusedPane()
@@ -81,7 +81,7 @@ func (f *frame) writeIn(p Pane, msg tea.KeyMsg) tea.Cmd {
 	if msg.Paste {
 		f.run, s = run{}, ""
 	} else {
-		s = f.run.word(s, f.opt.Now())
+		s = f.run.endRun(s, f.opt.Now())
 	}
 	f.setFocus(layout.Conversation, f.convs.at)
 	cmd := ownedCommand(p, p.(Writer).Write(s))
@@ -144,8 +144,8 @@ func (f *frame) takeBack(string) tea.Cmd {
 // leaveWithin is how soon the second request to leave must follow the first.
 const leaveWithin = 4 * time.Second
 
-// leave ends the program at the second request: the first one asks.
-func (f *frame) leave(key string) tea.Cmd {
+// leaveProgram ends the program at the second request: the first one asks.
+func (f *frame) leaveProgram(key string) tea.Cmd {
 	now := f.opt.Now()
 	if now.Sub(f.leaveAsked) < leaveWithin {
 		return tea.Quit
