@@ -29,7 +29,7 @@ func (s *Step) builtin() builtin {
 
 // shellWord quotes a value for a command.
 func shellWord(v any) string {
-	w, err := (&quoting{}).quote(asText(v))
+	w, err := (&quoting{}).quoteValue(asText(v))
 	if err != nil {
 		return "''"
 	}
@@ -45,9 +45,9 @@ func gitDiff(ctx context.Context, r *Run, s *stepRun, args map[string]any) (any,
 	if strings.HasPrefix(target, "-") {
 		return nil, fmt.Errorf("%q is no branch or commit", cutText(target))
 	}
-	counted := r.command(ctx, s, "git diff --numstat "+shellWord(target)+" --")
+	counted := r.runCommand(ctx, s, "git diff --numstat "+shellWord(target)+" --")
 	if counted.Failed {
-		return nil, counted.err()
+		return nil, counted.asError()
 	}
 	files, added, removed := []any{}, 0, 0
 	for row := range strings.Lines(counted.Text) {
@@ -59,7 +59,7 @@ func gitDiff(ctx context.Context, r *Run, s *stepRun, args map[string]any) (any,
 		d, _ := strconv.Atoi(f[1])
 		files, added, removed = append(files, f[2]), added+a, removed+d
 	}
-	text := r.command(ctx, s, "git diff "+shellWord(target)+" -- | head -c 40000")
+	text := r.runCommand(ctx, s, "git diff "+shellWord(target)+" -- | head -c 40000")
 	return map[string]any{
 		"changed_files": files, "file_count": len(files), "additions": added, "deletions": removed, "diff": text.Text,
 	}, nil
@@ -76,9 +76,9 @@ func healthCheck(ctx context.Context, r *Run, s *stepRun, args map[string]any) (
 		return nil, fmt.Errorf("endpoints: a list of 1 to %d is wanted", maxEndpoints)
 	}
 	results := make([]any, len(list))
-	err := r.beside(len(list), func(i int) error {
+	err := r.runBeside(len(list), func(i int) error {
 		e, _ := list[i].(map[string]any)
-		results[i] = r.endpoint(ctx, s, e)
+		results[i] = r.checkEndpoint(ctx, s, e)
 		return nil
 	})
 	failed := 0
@@ -90,7 +90,7 @@ func healthCheck(ctx context.Context, r *Run, s *stepRun, args map[string]any) (
 	return map[string]any{"endpoints": results, "failed": failed, "ok": failed == 0}, err
 }
 
-func (r *Run) endpoint(ctx context.Context, s *stepRun, e map[string]any) map[string]any {
+func (r *Run) checkEndpoint(ctx context.Context, s *stepRun, e map[string]any) map[string]any {
 	limit := 10
 	if n, err := strconv.Atoi(asText(e["timeout"])); err == nil && n > 0 && n <= 120 {
 		limit = n
@@ -102,7 +102,7 @@ func (r *Run) endpoint(ctx context.Context, s *stepRun, e map[string]any) map[st
 			out["message"] = "no host and port"
 			return out
 		}
-		res := r.command(ctx, s, fmt.Sprintf("timeout %d bash -c 'exec 3<>/dev/tcp/%s/%s'", limit, host, port))
+		res := r.runCommand(ctx, s, fmt.Sprintf("timeout %d bash -c 'exec 3<>/dev/tcp/%s/%s'", limit, host, port))
 		out["ok"], out["message"] = !res.Failed, cutText(strings.TrimSpace(res.Text))
 		return out
 	}
@@ -110,7 +110,7 @@ func (r *Run) endpoint(ctx context.Context, s *stepRun, e map[string]any) map[st
 	if method == "" {
 		method = "GET"
 	}
-	res := r.command(ctx, s, fmt.Sprintf(`curl -sS -X %s -m %d -w '\n%%{http_code} %%{time_total}' -- %s`, shellWord(method), limit, shellWord(e["url"])))
+	res := r.runCommand(ctx, s, fmt.Sprintf(`curl -sS -X %s -m %d -w '\n%%{http_code} %%{time_total}' -- %s`, shellWord(method), limit, shellWord(e["url"])))
 	text := strings.TrimSpace(res.Text)
 	at := strings.LastIndexByte(text, '\n') + 1 // 0: the answer has no body
 	body, last := text[:at], text[at:]

@@ -25,20 +25,20 @@ var namedChecks = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// checks reads both shapes: "- docker_installed: true" and "- type: file_exists".
-func (r *reader) checks(dst *[]Check) func(string, *yaml.Node) {
+// readChecks reads both shapes: "- docker_installed: true" and "- type: file_exists".
+func (r *reader) readChecks(dst *[]Check) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
-		r.items(key, v, func(key string, item *yaml.Node) {
+		r.eachItem(key, v, func(key string, item *yaml.Node) {
 			if item.Kind == yaml.MappingNode && slices.ContainsFunc(item.Content, func(n *yaml.Node) bool { return n.Value == "type" }) {
 				*dst = append(*dst, r.typedCheck(key, item))
 				return
 			}
-			r.pairs(key, item, func(full string, k, v *yaml.Node) {
+			r.eachPair(key, item, func(full string, k, v *yaml.Node) {
 				c := Check{Name: k.Value, Want: true, Line: k.Line}
-				r.boolean(&c.Want)(full, v)
+				r.readBool(&c.Want)(full, v)
 				command, ok := checkCommand(k.Value)
 				if !ok {
-					r.bad(k.Line, full, "there is no check of that name", meantCheck(k.Value))
+					r.addFault(k.Line, full, "there is no check of that name", meantCheck(k.Value))
 					return
 				}
 				r.takeCheck(full, &c, command)
@@ -70,8 +70,8 @@ func meantCheck(name string) string {
 // takeCheck gives a check the command that says whether it is true.
 func (r *reader) takeCheck(key string, c *Check, command string) {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: command, Line: c.Line}
-	c.Command = r.template(key, n, inCommand)
-	r.uses(key, c.Command)
+	c.Command = r.parseTemplate(key, n, inCommand)
+	r.noteUses(key, c.Command)
 }
 
 var checkTypes = map[string]string{
@@ -83,13 +83,13 @@ func (r *reader) typedCheck(key string, n *yaml.Node) Check {
 	values := map[string]string{}
 	value := func(name string) func(string, *yaml.Node) {
 		return func(key string, v *yaml.Node) {
-			if s, ok := r.scalar(key, v); ok {
+			if s, ok := r.scalarText(key, v); ok {
 				values[name] = s
 			}
 		}
 	}
-	r.keys(key, n, table{
-		"type": r.word(&c.Name, slices.Sorted(maps.Keys(checkTypes))...), "message": r.readText(&c.Message),
+	r.readKeys(key, n, table{
+		"type": r.readWord(&c.Name, slices.Sorted(maps.Keys(checkTypes))...), "message": r.readText(&c.Message),
 		"path": value("path"), "command": value("command"), "port": value("port"), "variable": value("variable"),
 	})
 	wants, ok := checkTypes[c.Name]
@@ -98,11 +98,11 @@ func (r *reader) typedCheck(key string, n *yaml.Node) Check {
 	}
 	what := values[wants]
 	if what == "" {
-		r.bad(n.Line, key+"."+wants, "it is missing", fmt.Sprintf("a check of type %s needs %s:", c.Name, wants))
+		r.addFault(n.Line, key+"."+wants, "it is missing", fmt.Sprintf("a check of type %s needs %s:", c.Name, wants))
 		return c
 	}
 	if c.Name == "env_set" && !keyName().MatchString(what) {
-		r.bad(n.Line, key+"."+wants, fmt.Sprintf("%q is no name of a variable", cutText(what)), "")
+		r.addFault(n.Line, key+"."+wants, fmt.Sprintf("%q is no name of a variable", cutText(what)), "")
 		return c
 	}
 	command := map[string]string{

@@ -31,31 +31,32 @@ var allowedFunctions = []string{"len", "lower", "upper", "trim", "int", "float",
 
 var valueMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([^{}\n]*)\}|\{\{([^{}\n]*)\}\}`) })
 
-// condition reads an expression. Values stand in it as ${a.b}; the rest is the language of
+// readCondition reads an expression. Values stand in it as ${a.b}; the rest is the language of
 // expr-lang.
-func (r *reader) condition(dst **Condition) func(string, *yaml.Node) {
+func (r *reader) readCondition(dst **Condition) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
 		if v.Kind == yaml.ScalarNode && v.Tag == "!!bool" {
 			v.Tag = "!!str"
 		}
-		text, ok := r.scalar(key, v)
+		text, ok := r.scalarText(key, v)
 		if !ok {
 			return
 		}
 		c := &Condition{Text: text, Line: firstLine(v)}
 		if len(text) > maxCondition {
-			r.bad(v.Line, key, fmt.Sprintf("the condition has %d bytes, at most %d are read", len(text), maxCondition), "")
+			r.addFault(v.Line, key, fmt.Sprintf("the condition has %d bytes, at most %d are read", len(text), maxCondition), "")
 			return
 		}
 		env := types.Map{}
 		code := valueMark().ReplaceAllStringFunc(text, func(mark string) string {
 			path := strings.TrimSpace(strings.Trim(mark, "${} "))
 			if !pathShape().MatchString(path) {
-				r.bad(c.Line, key, fmt.Sprintf("%s names no value", cutText(mark)), "write ${output_key.field}")
+				r.addFault(c.Line, key, fmt.Sprintf("%s names no value", cutText(mark)),
+					"write ${output_key.field}")
 				path = "error"
 			}
 			name := fmt.Sprintf("value%d", len(c.paths))
-			c.paths = append(c.paths, parts(path))
+			c.paths = append(c.paths, splitPath(path))
 			env[name] = types.Any
 			return name
 		})
@@ -65,7 +66,7 @@ func (r *reader) condition(dst **Condition) func(string, *yaml.Node) {
 		}
 		program, err := expr.Compile(code, options...)
 		if err != nil {
-			r.bad(c.Line, key, "the condition cannot be read: "+firstWords(err, c), "write it like ${step.count} > 0 and ${step.ok} == true")
+			r.addFault(c.Line, key, "the condition cannot be read: "+firstWords(err, c), "write it like ${step.count} > 0 and ${step.ok} == true")
 			return
 		}
 		c.code = program

@@ -7,9 +7,9 @@ import (
 
 // renderOutput is what the run gives back.
 func (r *Run) renderOutput() (string, error) {
-	sc := r.scope()
+	sc := r.currentScope()
 	if t := r.p.Output.Template; t != nil {
-		return t.render(sc)
+		return t.renderText(sc)
 	}
 	for i := len(r.p.Steps) - 1; i >= 0; i-- {
 		if v := sc.vars[r.p.Steps[i].Output]; v != nil {
@@ -19,10 +19,10 @@ func (r *Run) renderOutput() (string, error) {
 	return "", nil
 }
 
-// finish stores and tells what the file asks for at an end.
-func (r *Run) finish(ctx context.Context, e Ending, text string) {
+// finishRun stores and tells what the file asks for at an end.
+func (r *Run) finishRun(ctx context.Context, e Ending, text string) {
 	if _, ok := r.host.Tool(toolStore); ok && e.Store && text != "" {
-		out := r.call(ctx, nil, toolStore, map[string]any{"key": "result of " + r.p.Name, "value": string([]rune(text)[:min(len([]rune(text)), 4000)])})
+		out := r.callTool(ctx, nil, toolStore, map[string]any{"key": "result of " + r.p.Name, "value": string([]rune(text)[:min(len([]rune(text)), 4000)])})
 		if out.Failed {
 			r.addWarning("the result was not stored: " + out.Text)
 		}
@@ -30,13 +30,13 @@ func (r *Run) finish(ctx context.Context, e Ending, text string) {
 	if e.Notify == nil {
 		return
 	}
-	sc := r.scope()
+	sc := r.currentScope()
 	if c := e.Notify.Condition; c != nil {
-		if ok, err := c.holds(sc); err != nil || !ok {
+		if ok, err := c.isTrue(sc); err != nil || !ok {
 			return
 		}
 	}
-	message, err := e.Notify.Message.render(sc)
+	message, err := e.Notify.Message.renderText(sc)
 	if err != nil {
 		message = err.Error()
 	}

@@ -32,7 +32,7 @@ type Outcome struct {
 	Exit        *int
 }
 
-func (o Outcome) err() error {
+func (o Outcome) asError() error {
 	text := strings.TrimSpace(o.Text)
 	if text == "" {
 		text = "it failed without a word"
@@ -102,7 +102,7 @@ func (p *Procedure) Params(given map[string]any) (map[string]any, error) {
 		v, ok := given[x.Name]
 		if !ok {
 			var err error
-			if v, err = resolve(x.Default, newScope(out)); err != nil {
+			if v, err = resolveTree(x.Default, newScope(out)); err != nil {
 				return nil, err
 			}
 		}
@@ -126,8 +126,8 @@ func (p *Procedure) Params(given map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// missing are parameters without a value.
-func (p *Procedure) missing(params map[string]any) []string {
+// missingParameters are parameters without a value.
+func (p *Procedure) missingParameters(params map[string]any) []string {
 	var out []string
 	for _, x := range p.Parameters {
 		if _, ok := params[x.Name]; !ok {
@@ -148,9 +148,11 @@ func (p *Procedure) describeParameters() string {
 	return "it has " + strings.Join(names, ", ")
 }
 
-// replaced are the arguments of a step, with those in place that the run was given.
-func (s *Step) replaced(vars map[string]any, given map[string]any) (map[string]any, error) {
-	tree, err := resolve(s.Args, newScope(vars))
+// replacedArguments are the arguments of a step, with those in place that the run was given.
+func (s *Step) replacedArguments(vars map[string]any, given map[string]any) (map[string]any,
+	error,
+) {
+	tree, err := resolveTree(s.Args, newScope(vars))
 	args, ok := tree.(map[string]any)
 	if err != nil || !ok {
 		return map[string]any{}, err
@@ -163,8 +165,8 @@ func (s *Step) replaced(vars map[string]any, given map[string]any) (map[string]a
 	return args, nil
 }
 
-// plain makes JSON values of anything: what was stored and what was not are the same.
-func plain(v any) any {
+// plainJSON makes JSON values of anything: what was stored and what was not are the same.
+func plainJSON(v any) any {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return nil

@@ -16,8 +16,8 @@ var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // Memory is the name under which what was stored earlier is found: ${memory.key}.
 const Memory = "memory"
 
-// link checks that what texts name is there when they are used, and finds the parameters.
-func (r *reader) link() {
+// linkNames checks that what texts name is there when they are used, and finds the parameters.
+func (r *reader) linkNames() {
 	p := r.p
 	at := r.checkOutputs()
 	params := map[string]int{}
@@ -26,7 +26,7 @@ func (r *reader) link() {
 	}
 	if !p.declared {
 		for _, x := range p.refs {
-			if root := x.path[0]; !x.dollar && !x.inner && x.mode != inTemplate && params[root] == 0 && !hasKey(at, root) && !special(root) {
+			if root := x.path[0]; !x.dollar && !x.inner && x.mode != inTemplate && params[root] == 0 && !hasKey(at, root) && !isSpecialName(root) {
 				params[root] = x.line
 				p.Parameters = append(p.Parameters, Parameter{Name: root, line: x.line})
 			}
@@ -39,13 +39,13 @@ func (r *reader) link() {
 	for _, s := range p.Steps {
 		r.checkFailure(s.OnFailure, s.Line, "skill.execution.steps.on_failure")
 	}
-	p.literals()
+	p.markShellLiterals()
 }
 
 func hasKey[V any](m map[string]V, k string) bool { _, ok := m[k]; return ok }
 
-// special are names that are always there.
-func special(name string) bool {
+// isSpecialName reports a name that is always there.
+func isSpecialName(name string) bool {
 	return name == Memory || name == "error" || name == "this" || strings.HasPrefix(name, "@")
 }
 
@@ -57,7 +57,7 @@ func (r *reader) checkOutputs() map[string]int {
 			continue
 		}
 		if first, twice := at[s.Output]; twice {
-			r.bad(s.Line, "skill.execution.steps.output_key", fmt.Sprintf("%s is what the step in line %d leaves already", s.Output, r.p.Steps[first].Line), "give one of them another name")
+			r.addFault(s.Line, "skill.execution.steps.output_key", fmt.Sprintf("%s is what the step in line %d leaves already", s.Output, r.p.Steps[first].Line), "give one of them another name")
 			continue
 		}
 		at[s.Output] = i
@@ -80,7 +80,7 @@ func (r *reader) checkRef(x *ref, at map[string]int, params map[string]int) {
 		shown = "${" + strings.Join(x.path, ".") + "}"
 	}
 	switch {
-	case x.inner, special(root), hasKey(params, root):
+	case x.inner, isSpecialName(root), hasKey(params, root):
 	case x.mode == inCommand && x.dollar && !isOutput: // the shell's own
 	case !isOutput:
 		names := append(slices.Collect(maps.Keys(at)), slices.Collect(maps.Keys(params))...)
@@ -88,9 +88,9 @@ func (r *reader) checkRef(x *ref, at map[string]int, params map[string]int) {
 		if near, ok := nearest.Name(root, names); ok {
 			fix = "did you mean " + near + "?"
 		}
-		r.bad(x.line, x.key, fmt.Sprintf("%s: nothing is called %s", shown, root), fix)
+		r.addFault(x.line, x.key, fmt.Sprintf("%s: nothing is called %s", shown, root), fix)
 	case x.step >= 0 && made >= 0 && r.p.Steps[made].Line >= x.step && slices.ContainsFunc(r.p.Steps, func(s Step) bool { return s.Line == x.step }):
-		r.bad(x.line, x.key, fmt.Sprintf("%s is not there yet: the step in line %d leaves it", shown, r.p.Steps[made].Line), "move the step")
+		r.addFault(x.line, x.key, fmt.Sprintf("%s is not there yet: the step in line %d leaves it", shown, r.p.Steps[made].Line), "move the step")
 	}
 }
 
@@ -109,12 +109,12 @@ func (r *reader) checkFailure(what string, line int, key string) {
 	if near, ok := nearest.Name(what, names); ok {
 		fix = "did you mean " + near + "?"
 	}
-	r.bad(line, key, fmt.Sprintf("%q says nothing about a failure", cutText(what)), fix)
+	r.addFault(line, key, fmt.Sprintf("%q says nothing about a failure", cutText(what)), fix)
 }
 
-// literals gives the shell what is the shell's: ${HOME} in a command.
-func (p *Procedure) literals() {
-	ours := p.outputs()
+// markShellLiterals gives the shell what is the shell's: ${HOME} in a command.
+func (p *Procedure) markShellLiterals() {
+	ours := p.outputKeys()
 	fix := func(t *Text) {
 		if t == nil || t.mode != inCommand {
 			return
@@ -138,9 +138,9 @@ func (p *Procedure) literals() {
 	}
 }
 
-// group puts steps in the order in which they begin. A step that parallel_steps names begins with
-// the first of its group, unless it needs what comes in between.
-func (r *reader) group() {
+// groupSteps puts steps in the order in which they begin. A step that parallel_steps names begins
+// with the first of its group, unless it needs what comes in between.
+func (r *reader) groupSteps() {
 	p := r.p
 	taken := make([]bool, len(p.Steps))
 	with := map[int][]int{}
@@ -165,7 +165,7 @@ func (r *reader) group() {
 		}
 		unit := []int{i}
 		for _, m := range with[i] {
-			if p.ready(m, i) && !taken[m] {
+			if p.readyAt(m, i) && !taken[m] {
 				unit, taken[m] = append(unit, m), true
 			} else {
 				r.addWarning(p.Steps[m].Line, "skill.execution.parallel_steps", fmt.Sprintf("%s needs what comes before it, so it waits", p.Steps[m].Name), "")
@@ -186,9 +186,9 @@ func (r *reader) meantStep(name string) string {
 	return "write the action or the name of a step"
 }
 
-// ready reports whether a step needs nothing that is made at the place of another one or later.
-func (p *Procedure) ready(step, place int) bool {
-	made := p.outputs()
+// readyAt reports whether a step needs nothing that is made at the place of another one or later.
+func (p *Procedure) readyAt(step, place int) bool {
+	made := p.outputKeys()
 	return !slices.ContainsFunc(p.refs, func(x ref) bool {
 		i, ok := made[x.path[0]]
 		return x.step == p.Steps[step].Line && ok && i >= place

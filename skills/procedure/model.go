@@ -99,7 +99,7 @@ func (s *shape) addPath(path []string, x ref) {
 		if x.each != nil {
 			s.item = &shape{}
 			eachValue(x.each.body, false, func(n *node, inner bool) {
-				if !inner && !n.dollar && !special(n.path[0]) {
+				if !inner && !n.dollar && !isSpecialName(n.path[0]) {
 					s.item.addPath(n.path, ref{kind: map[string]string{"each": "array"}[n.block]})
 				}
 			})

@@ -29,24 +29,24 @@ func (r *reader) warnNoEffect(key string, v *yaml.Node) {
 	}
 }
 
-// idle wraps the reader of a key that does nothing.
-func (r *reader) idle(read func(string, *yaml.Node)) func(string, *yaml.Node) {
+// readNoEffect wraps the reader of a key that does nothing.
+func (r *reader) readNoEffect(read func(string, *yaml.Node)) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
 		read(key, v)
 		r.warnNoEffect(key, v)
 	}
 }
 
-// strategy is a word; only one of them does something.
-func (r *reader) strategy(key string, v *yaml.Node) {
+// readStrategy reads a word; only one of them does something.
+func (r *reader) readStrategy(key string, v *yaml.Node) {
 	if r.readText(&r.p.Strategy)(key, v); r.p.Strategy != "" && r.p.Strategy != Interactive {
 		r.addWarning(v.Line, key, "it has no effect: only the strategy interactive does something, which asks before each step that runs a command, a tool or a built-in action", "")
 	}
 }
 
-// lacking is the server of an action that is a tool of it, when the session does not have that
-// tool: a model in its place would make something up.
-func (p *Procedure) lacking(host Host, action string) (server string) {
+// lackingServer is the server of an action that is a tool of it, when the session does not have
+// that tool: a model in its place would make something up.
+func (p *Procedure) lackingServer(host Host, action string) (server string) {
 	if _, there := host.Tool(action); there || action == "" || builtins[action] != nil {
 		return ""
 	}

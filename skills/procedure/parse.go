@@ -31,31 +31,32 @@ func Parse(file string, data []byte) *Procedure {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch {
 	case len(data) > MaxFile:
-		r.bad(1, "", fmt.Sprintf("the file has %d bytes, at most %d are read", len(data), MaxFile), "split it")
+		r.addFault(1, "", fmt.Sprintf("the file has %d bytes, at most %d are read", len(data), MaxFile), "split it")
 		return r.p
 	case !utf8.Valid(data):
-		r.bad(1, "", "the file is not UTF-8 text", "save it as UTF-8")
+		r.addFault(1, "", "the file is not UTF-8 text", "save it as UTF-8")
 		return r.p
 	}
-	root, err := decode(data)
+	root, err := decodeDocument(data)
 	if err != nil {
 		at := yamlfault.Find(data, err)
-		r.bad(at.Line, keyAbove(data, at.Line), fmt.Sprintf("%s: %q", at.Why, cutText(at.Text)), at.Fix)
+		r.addFault(at.Line, keyAbove(data, at.Line), fmt.Sprintf("%s: %q", at.Why, cutText(at.Text)),
+			at.Fix)
 		return r.p
 	}
 	if root == nil || root.Kind != yaml.MappingNode {
-		r.bad(1, "skill", "a procedure begins with the line skill:", "write skill: and name:, description: and execution: below it")
+		r.addFault(1, "skill", "a procedure begins with the line skill:", "write skill: and name:, description: and execution: below it")
 		return r.p
 	}
-	given := r.keys("", root, table{"skill": r.skill})
+	given := r.readKeys("", root, table{"skill": r.readSkill})
 	if !given["skill"] {
-		r.bad(1, "skill", "it is missing", "begin with the line skill:")
+		r.addFault(1, "skill", "it is missing", "begin with the line skill:")
 	}
 	return r.p
 }
 
-// decode reads one document without the parser's panics.
-func decode(data []byte) (root *yaml.Node, err error) {
+// decodeDocument reads one document without the parser's panics.
+func decodeDocument(data []byte) (root *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			root, err = nil, fmt.Errorf("yaml: %v", p)
@@ -93,26 +94,26 @@ func keyAbove(data []byte, line int) string {
 	return ""
 }
 
-func (r *reader) skill(key string, n *yaml.Node) {
+func (r *reader) readSkill(key string, n *yaml.Node) {
 	p := r.p
-	given := r.keys(key, n, table{
+	given := r.readKeys(key, n, table{
 		"name":              r.skillName,
 		"version":           r.readText(&p.Version),
 		"description":       r.readText(&p.Description),
 		"created_from":      r.readWords(&p.CreatedFrom),
-		"trigger":           r.trigger,
-		"parameters":        r.parameters,
-		"preconditions":     r.checks(&p.Preconditions),
-		"execution":         r.execution,
-		"postconditions":    r.checks(&p.Postconditions),
+		"trigger":           r.readTrigger,
+		"parameters":        r.readParameters,
+		"preconditions":     r.readChecks(&p.Preconditions),
+		"execution":         r.readExecution,
+		"postconditions":    r.readChecks(&p.Postconditions),
 		"learned_shortcuts": r.readWords(&p.Shortcuts),
 		"output":            r.readOutput,
-		"improvement":       r.idle(r.improvement),
-		"mcp_servers":       r.servers,
+		"improvement":       r.readNoEffect(r.readImprovement),
+		"mcp_servers":       r.readServers,
 	})
 	for _, k := range []string{"name", "execution"} {
 		if n.Kind == yaml.MappingNode && !given[k] {
-			r.bad(n.Line, key+"."+k, "it is missing", "write "+k+":")
+			r.addFault(n.Line, key+"."+k, "it is missing", "write "+k+":")
 		}
 	}
 	if n.Kind == yaml.MappingNode && !given["description"] {
@@ -121,30 +122,30 @@ func (r *reader) skill(key string, n *yaml.Node) {
 	if p.TotalTime < p.StepTime {
 		p.StepTime = p.TotalTime
 	}
-	r.group()
-	r.link()
+	r.groupSteps()
+	r.linkNames()
 }
 
 func (r *reader) skillName(key string, v *yaml.Node) {
-	s, ok := r.scalar(key, v)
+	s, ok := r.scalarText(key, v)
 	if !ok {
 		return
 	}
 	if err := skills.CheckName(s); err != nil {
-		r.bad(v.Line, key, err.Error(), "")
+		r.addFault(v.Line, key, err.Error(), "")
 		return
 	}
 	r.p.Name = s
 }
 
-func (r *reader) trigger(key string, n *yaml.Node) {
+func (r *reader) readTrigger(key string, n *yaml.Node) {
 	t := &r.p.Trigger
-	r.keys(key, n, table{
-		"keywords": r.readWords(&t.Keywords), "context": r.idle(r.readWords(&t.Context)), "context_signals": r.idle(r.readWords(&t.Signals)),
-		"file_patterns": r.idle(r.readWords(&t.FilePatterns)),
-		"cron": r.idle(func(key string, v *yaml.Node) {
+	r.readKeys(key, n, table{
+		"keywords": r.readWords(&t.Keywords), "context": r.readNoEffect(r.readWords(&t.Context)), "context_signals": r.readNoEffect(r.readWords(&t.Signals)),
+		"file_patterns": r.readNoEffect(r.readWords(&t.FilePatterns)),
+		"cron": r.readNoEffect(func(key string, v *yaml.Node) {
 			if r.readText(&t.Cron)(key, v); t.Cron != "" && !cronShape().MatchString(t.Cron) {
-				r.bad(v.Line, key, fmt.Sprintf("%q is no schedule", cutText(t.Cron)), `write five fields: "*/5 * * * *"`)
+				r.addFault(v.Line, key, fmt.Sprintf("%q is no schedule", cutText(t.Cron)), `write five fields: "*/5 * * * *"`)
 			}
 		}),
 	})
@@ -152,18 +153,18 @@ func (r *reader) trigger(key string, n *yaml.Node) {
 
 var cronShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([\dA-Za-z*/,-]+)(\s+[\dA-Za-z*/,-]+){4}$`) })
 
-// parameters are names with what they are: a default value, or a description and a default.
-func (r *reader) parameters(key string, n *yaml.Node) {
+// readParameters reads names with what they are: a default value, or a description and a default.
+func (r *reader) readParameters(key string, n *yaml.Node) {
 	r.p.declared = true
-	r.pairs(key, n, func(full string, k, v *yaml.Node) {
+	r.eachPair(key, n, func(full string, k, v *yaml.Node) {
 		x := Parameter{line: k.Line}
-		if r.name(&x.Name)(full, k); x.Name == "" {
+		if r.readName(&x.Name)(full, k); x.Name == "" {
 			return
 		}
-		plain := func(key string, v *yaml.Node) { x.Default = r.value(key, v, 0) }
+		plain := func(key string, v *yaml.Node) { x.Default = r.readValue(key, v, 0) }
 		switch {
 		case v.Kind == yaml.MappingNode:
-			r.keys(full, v, table{"description": r.readText(&x.Description), "default": plain})
+			r.readKeys(full, v, table{"description": r.readText(&x.Description), "default": plain})
 		case v.Tag != "!!null":
 			plain(full, v)
 		}
@@ -171,56 +172,62 @@ func (r *reader) parameters(key string, n *yaml.Node) {
 	})
 }
 
-func (r *reader) execution(key string, n *yaml.Node) {
+func (r *reader) readExecution(key string, n *yaml.Node) {
 	p := r.p
-	given := r.keys(key, n, table{
-		"strategy":         r.strategy,
-		"steps":            r.steps(&p.Steps),
+	given := r.readKeys(key, n, table{
+		"strategy":         r.readStrategy,
+		"steps":            r.readSteps(&p.Steps),
 		"parallel_steps":   r.parallelSteps,
-		"timeout_per_step": r.seconds(&p.StepTime),
-		"total_timeout":    r.seconds(&p.TotalTime),
-		"error_handling":   r.branches,
+		"timeout_per_step": r.readDuration(&p.StepTime),
+		"total_timeout":    r.readDuration(&p.TotalTime),
+		"error_handling":   r.readBranches,
 	})
 	if n.Kind == yaml.MappingNode && !given["steps"] {
-		r.bad(n.Line, key+".steps", "it is missing", "write steps: and a line with - for each")
+		r.addFault(n.Line, key+".steps", "it is missing", "write steps: and a line with - for each")
 	}
 }
 
-func (r *reader) steps(dst *[]Step) func(string, *yaml.Node) {
+func (r *reader) readSteps(dst *[]Step) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
 		if v.Kind == yaml.SequenceNode && (len(v.Content) == 0 || len(v.Content) > maxSteps) {
-			r.bad(v.Line, key, fmt.Sprintf("there are %d steps", len(v.Content)), fmt.Sprintf("write 1 to %d", maxSteps))
+			r.addFault(v.Line, key, fmt.Sprintf("there are %d steps", len(v.Content)), fmt.Sprintf("write 1 to %d", maxSteps))
 			return
 		}
-		r.items(key, v, func(key string, item *yaml.Node) { *dst = append(*dst, r.readStep(key, item)) })
+		r.eachItem(key, v, func(key string,
+			item *yaml.Node,
+		) {
+			*dst = append(*dst, r.readStep(key, item))
+		})
 	}
 }
 
 func (r *reader) readStep(key string, n *yaml.Node) Step {
 	s := Step{Line: n.Line, OnFailure: Stop}
 	before := len(r.p.refs)
-	given := r.keys(key, n, table{
-		"name": r.readText(&s.Name), "command": r.templ(&s.Command, inCommand), "action": r.readText(&s.Action),
+	given := r.readKeys(key, n, table{
+		"name": r.readText(&s.Name), "command": r.readTemplate(&s.Command, inCommand), "action": r.readText(&s.Action),
 		"args": func(key string, v *yaml.Node) {
 			if v.Kind != yaml.MappingNode {
-				r.bad(v.Line, key, "a list of name: value lines is wanted here, and this is "+kindOf(v), "")
+				r.addFault(v.Line, key, "a list of name: value lines is wanted here, and this is "+kindOf(v),
+					"")
 				return
 			}
-			s.Args = r.value(key, v, 0)
+			s.Args = r.readValue(key, v, 0)
 		},
-		"prompt": r.templ(&s.Prompt, inValue), "schema": r.readSchema(&s.Schema),
-		"output_key": r.name(&s.Output), "condition": r.condition(&s.Condition), "on_failure": r.readText(&s.OnFailure),
-		"optimization": r.idle(r.readText(&s.Optimization)), "requires_confirmation": r.boolean(&s.Confirm),
-		"confirmation_message": r.templ(&s.ConfirmText, inValue), "timeout": r.seconds(&s.Time),
+		"prompt": r.readTemplate(&s.Prompt, inValue), "schema": r.readSchema(&s.Schema),
+		"output_key": r.readName(&s.Output), "condition": r.readCondition(&s.Condition), "on_failure": r.readText(&s.OnFailure),
+		"optimization": r.readNoEffect(r.readText(&s.Optimization)), "requires_confirmation": r.readBool(&s.Confirm),
+		"confirmation_message": r.readTemplate(&s.ConfirmText,
+			inValue), "timeout": r.readDuration(&s.Time),
 	})
 	switch {
 	case n.Kind != yaml.MappingNode:
 	case !given["command"] && !given["action"] && !given["prompt"]:
-		r.bad(n.Line, key, "the step does nothing", "give it a command, an action or a prompt")
+		r.addFault(n.Line, key, "the step does nothing", "give it a command, an action or a prompt")
 	case given["command"] && (given["action"] || given["prompt"]):
-		r.bad(n.Line, key+".command", "the step has a command and an action or prompt", "make two steps of it")
+		r.addFault(n.Line, key+".command", "the step has a command and an action or prompt", "make two steps of it")
 	case given["command"] && given["args"]:
-		r.bad(n.Line, key+".args", "a command has no args", "write {{name}} in the command")
+		r.addFault(n.Line, key+".args", "a command has no args", "write {{name}} in the command")
 	case given["confirmation_message"] && !given["requires_confirmation"]:
 		r.addWarning(n.Line, key+".confirmation_message", "nobody is asked: requires_confirmation is not set", "write requires_confirmation: true")
 	}
@@ -235,17 +242,17 @@ func (r *reader) readStep(key string, n *yaml.Node) Step {
 
 // usesOf keeps which values the texts of a step name.
 func (r *reader) usesOf(key string, s *Step, before int) {
-	r.uses(key+".command", s.Command)
-	r.uses(key+".prompt", s.Prompt)
-	r.uses(key+".confirmation_message", s.ConfirmText)
+	r.noteUses(key+".command", s.Command)
+	r.noteUses(key+".prompt", s.Prompt)
+	r.noteUses(key+".confirmation_message", s.ConfirmText)
 	r.usesIn(key+".args", s.Args)
 	for i := before; i < len(r.p.refs); i++ {
 		r.p.refs[i].step = s.Line
 	}
 }
 
-// uses notes the values of a text.
-func (r *reader) uses(key string, t *Text) {
+// noteUses notes the values of a text.
+func (r *reader) noteUses(key string, t *Text) {
 	if t == nil {
 		return
 	}
@@ -261,7 +268,7 @@ func (r *reader) uses(key string, t *Text) {
 func (r *reader) usesIn(key string, v any) {
 	switch v := v.(type) {
 	case *Text:
-		r.uses(key, v)
+		r.noteUses(key, v)
 	case map[string]any:
 		for k, item := range v {
 			r.usesIn(key+"."+k, item)
@@ -273,10 +280,10 @@ func (r *reader) usesIn(key string, v any) {
 	}
 }
 
-func (r *reader) templ(dst **Text, m mode) func(string, *yaml.Node) {
+func (r *reader) readTemplate(dst **Text, m mode) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
-		if _, ok := r.scalar(key, v); ok {
-			*dst = r.template(key, v, m)
+		if _, ok := r.scalarText(key, v); ok {
+			*dst = r.parseTemplate(key, v, m)
 		}
 	}
 }
@@ -285,7 +292,7 @@ func (r *reader) templ(dst **Text, m mode) func(string, *yaml.Node) {
 func (r *reader) readSchema(dst *json.RawMessage) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
 		if v.Kind != yaml.MappingNode {
-			r.bad(v.Line, key, "a JSON schema is wanted here, and this is "+kindOf(v), "write type: object and properties:")
+			r.addFault(v.Line, key, "a JSON schema is wanted here, and this is "+kindOf(v), "write type: object and properties:")
 			return
 		}
 		var tree any
@@ -302,7 +309,8 @@ func (r *reader) readSchema(dst *json.RawMessage) func(string, *yaml.Node) {
 			_, err = s.Resolve(nil)
 		}
 		if err != nil {
-			r.bad(v.Line, key, "this is no JSON schema: "+err.Error(), "write type: object and properties:")
+			r.addFault(v.Line, key, "this is no JSON schema: "+err.Error(),
+				"write type: object and properties:")
 			return
 		}
 		*dst = data
@@ -310,20 +318,20 @@ func (r *reader) readSchema(dst *json.RawMessage) func(string, *yaml.Node) {
 }
 
 func (r *reader) parallelSteps(key string, n *yaml.Node) {
-	r.items(key, n, func(key string, item *yaml.Node) {
+	r.eachItem(key, n, func(key string, item *yaml.Node) {
 		g := group{line: item.Line, key: key}
 		r.readWords(&g.names)(key, item)
 		r.p.parallel = append(r.p.parallel, g)
 	})
 }
 
-// branches are what is done about errors: words, or steps.
-func (r *reader) branches(key string, n *yaml.Node) {
-	r.pairs(key, n, func(full string, k, v *yaml.Node) {
+// readBranches reads what is done about errors: words, or steps.
+func (r *reader) readBranches(key string, n *yaml.Node) {
+	r.eachPair(key, n, func(full string, k, v *yaml.Node) {
 		b := Branch{Name: k.Value, Then: Stop, Line: k.Line}
 		if v.Kind == yaml.MappingNode {
-			r.keys(full, v, table{
-				"advice": r.readText(&b.Advice), "when": r.condition(&b.When), "steps": r.steps(&b.Steps), "then": r.word(&b.Then, Stop, "continue", "retry"),
+			r.readKeys(full, v, table{
+				"advice": r.readText(&b.Advice), "when": r.readCondition(&b.When), "steps": r.readSteps(&b.Steps), "then": r.readWord(&b.Then, Stop, "continue", "retry"),
 			})
 		} else {
 			r.readText(&b.Advice)(full, v)
@@ -334,44 +342,44 @@ func (r *reader) branches(key string, n *yaml.Node) {
 
 func (r *reader) readOutput(key string, n *yaml.Node) {
 	o := &r.p.Output
-	r.keys(key, n, table{
-		"format": r.word(&o.Format, "markdown", "text", "json"), "template": r.templ(&o.Template, inTemplate),
-		"on_success": r.ending(&o.OnSuccess), "on_failure": r.ending(&o.OnFailure),
+	r.readKeys(key, n, table{
+		"format": r.readWord(&o.Format, "markdown", "text", "json"), "template": r.readTemplate(&o.Template, inTemplate),
+		"on_success": r.readEnding(&o.OnSuccess), "on_failure": r.readEnding(&o.OnFailure),
 	})
-	r.uses(key+".template", o.Template)
+	r.noteUses(key+".template", o.Template)
 }
 
-func (r *reader) ending(dst *Ending) func(string, *yaml.Node) {
+func (r *reader) readEnding(dst *Ending) func(string, *yaml.Node) {
 	return func(key string, n *yaml.Node) {
-		r.keys(key, n, table{
-			"store_memory": r.boolean(&dst.Store),
+		r.readKeys(key, n, table{
+			"store_memory": r.readBool(&dst.Store),
 			"notify": func(key string, n *yaml.Node) {
 				x := &Notify{}
-				given := r.keys(key, n, table{"condition": r.condition(&x.Condition), "platform": r.readText(&x.Platform), "message": r.templ(&x.Message, inTemplate)})
+				given := r.readKeys(key, n, table{"condition": r.readCondition(&x.Condition), "platform": r.readText(&x.Platform), "message": r.readTemplate(&x.Message, inTemplate)})
 				if n.Kind == yaml.MappingNode && !given["message"] {
-					r.bad(n.Line, key+".message", "it is missing", "say what is told")
+					r.addFault(n.Line, key+".message", "it is missing", "say what is told")
 				}
-				r.uses(key+".message", x.Message)
+				r.noteUses(key+".message", x.Message)
 				dst.Notify = x
 			},
 		})
 	}
 }
 
-func (r *reader) improvement(key string, n *yaml.Node) {
+func (r *reader) readImprovement(key string, n *yaml.Node) {
 	x := &r.p.Improvement
-	r.keys(key, n, table{
-		"track_metrics": r.readWords(&x.Metrics), "min_samples_for_update": r.whole(&x.MinSamples, 1, 10_000),
-		"auto_update": r.boolean(&x.Auto), "require_confirmation": r.boolean(&x.Confirm),
+	r.readKeys(key, n, table{
+		"track_metrics": r.readWords(&x.Metrics), "min_samples_for_update": r.readInt(&x.MinSamples, 1, 10_000),
+		"auto_update": r.readBool(&x.Auto), "require_confirmation": r.readBool(&x.Confirm),
 	})
 }
 
-func (r *reader) servers(key string, n *yaml.Node) {
-	r.items(key, n, func(key string, item *yaml.Node) {
+func (r *reader) readServers(key string, n *yaml.Node) {
+	r.eachItem(key, n, func(key string, item *yaml.Node) {
 		s := Server{}
-		given := r.keys(key, item, table{"name": r.readText(&s.Name), "tools": r.readWords(&s.Tools)})
+		given := r.readKeys(key, item, table{"name": r.readText(&s.Name), "tools": r.readWords(&s.Tools)})
 		if item.Kind == yaml.MappingNode && !given["name"] {
-			r.bad(item.Line, key+".name", "it is missing", "write the name that the settings give the server")
+			r.addFault(item.Line, key+".name", "it is missing", "write the name that the settings give the server")
 		}
 		if item.Kind == yaml.MappingNode && !given["tools"] {
 			r.addWarning(item.Line, key, "it lists no tools", "list them: without, nobody notices that one is missing, and a model makes up what it would say")

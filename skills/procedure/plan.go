@@ -10,7 +10,7 @@ import (
 func (p *Procedure) Plan(host Host, params map[string]any) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %s\n", p.Name, p.Version, p.Description)
-	if missing := p.missing(params); len(missing) > 0 {
+	if missing := p.missingParameters(params); len(missing) > 0 {
 		fmt.Fprintf(&b, "Parameters without a value: %s\n", strings.Join(missing, ", "))
 	}
 	for _, s := range p.Servers {
@@ -47,7 +47,7 @@ func (p *Procedure) Plan(host Host, params map[string]any) string {
 
 func planChecks(b *strings.Builder, when string, list []Check, sc scope) {
 	for _, c := range list {
-		command, err := c.Command.command(sc, true)
+		command, err := c.Command.renderCommand(sc, true)
 		if err != nil {
 			command = err.Error()
 		}
@@ -58,14 +58,14 @@ func planChecks(b *strings.Builder, when string, list []Check, sc scope) {
 // planStep says what a step is.
 func (p *Procedure) planStep(host Host, s *Step, sc scope, params map[string]any) string {
 	if s.Command != nil {
-		command, err := s.Command.command(sc, true)
+		command, err := s.Command.renderCommand(sc, true)
 		if err != nil {
 			return err.Error()
 		}
 		return "$ " + command
 	}
 	args := ""
-	if a, err := s.replaced(sc.vars, params); err == nil && len(a) > 0 {
+	if a, err := s.replacedArguments(sc.vars, params); err == nil && len(a) > 0 {
 		if data, err := json.Marshal(a); err == nil {
 			args = " " + cutText(string(data))
 		}
@@ -73,7 +73,7 @@ func (p *Procedure) planStep(host Host, s *Step, sc scope, params map[string]any
 	if name, ok := host.Tool(s.Action); ok && s.Prompt == nil {
 		return "tool " + name + args
 	}
-	if server := p.lacking(host, s.Action); server != "" && s.Prompt == nil {
+	if server := p.lackingServer(host, s.Action); server != "" && s.Prompt == nil {
 		return fmt.Sprintf("cannot be done: the tool %s of the MCP server %s is not there", s.Action, server)
 	}
 	if s.builtin() != nil {

@@ -157,8 +157,8 @@ func (p *Procedure) Usable() bool {
 	return !slices.ContainsFunc(p.Problems, func(x skills.Problem) bool { return x.Fatal })
 }
 
-// outputs are the keys under which steps leave what came of them, with the place of the step.
-func (p *Procedure) outputs() map[string]int {
+// outputKeys are the keys under which steps leave what came of them, with the place of the step.
+func (p *Procedure) outputKeys() map[string]int {
 	out := map[string]int{}
 	for i, s := range p.Steps {
 		if s.Output != "" {

@@ -25,7 +25,11 @@ type reader struct {
 
 const maxProblems = 100
 
-func (r *reader) bad(line int, key, why, fix string) { r.addProblem(line, key, why, fix, true) }
+func (r *reader) addFault(line int, key, why,
+	fix string,
+) {
+	r.addProblem(line, key, why, fix, true)
+}
 
 func (r *reader) addWarning(line int, key, why, fix string) { r.addProblem(line, key, why, fix, false) }
 
@@ -38,13 +42,13 @@ func (r *reader) addProblem(line int, key, why, fix string, fatal bool) {
 // table says how each key of a mapping is read.
 type table map[string]func(key string, v *yaml.Node)
 
-// keys reads a mapping by a table and returns the keys that stand in it.
-func (r *reader) keys(key string, n *yaml.Node, t table) map[string]bool {
+// readKeys reads a mapping by a table and returns the keys that stand in it.
+func (r *reader) readKeys(key string, n *yaml.Node, t table) map[string]bool {
 	given := map[string]bool{}
-	r.pairs(key, n, func(full string, k, v *yaml.Node) {
+	r.eachPair(key, n, func(full string, k, v *yaml.Node) {
 		read, ok := t[k.Value]
 		if !ok {
-			r.bad(k.Line, full, "there is no such key", r.meant(k.Value, t))
+			r.addFault(k.Line, full, "there is no such key", r.meantKey(k.Value, t))
 			return
 		}
 		given[k.Value] = true
@@ -53,8 +57,8 @@ func (r *reader) keys(key string, n *yaml.Node, t table) map[string]bool {
 	return given
 }
 
-// meant is what somebody may have meant by a key.
-func (r *reader) meant(got string, t table) string {
+// meantKey is what somebody may have meant by a key.
+func (r *reader) meantKey(got string, t table) string {
 	names := slices.Sorted(maps.Keys(t))
 	if near, ok := nearest.Name(got, names); ok {
 		return fmt.Sprintf("did you mean %s?", near)
@@ -62,10 +66,10 @@ func (r *reader) meant(got string, t table) string {
 	return "the keys here are " + strings.Join(names, ", ")
 }
 
-// pairs calls f for each pair of a mapping whose keys are plain.
-func (r *reader) pairs(key string, n *yaml.Node, f func(full string, k, v *yaml.Node)) {
+// eachPair calls f for each pair of a mapping whose keys are plain.
+func (r *reader) eachPair(key string, n *yaml.Node, f func(full string, k, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
-		r.bad(n.Line, key, "a list of key: value lines is wanted here, and this is "+kindOf(n), "")
+		r.addFault(n.Line, key, "a list of key: value lines is wanted here, and this is "+kindOf(n), "")
 		return
 	}
 	before := map[string]int{}
@@ -76,9 +80,9 @@ func (r *reader) pairs(key string, n *yaml.Node, f func(full string, k, v *yaml.
 		case !r.countNodes(k):
 			return
 		case k.Kind != yaml.ScalarNode || k.Tag == "!!merge" || v.Kind == yaml.AliasNode || v.Anchor != "":
-			r.bad(k.Line, full, "anchors, aliases and merged keys are not read", "write the value out")
+			r.addFault(k.Line, full, "anchors, aliases and merged keys are not read", "write the value out")
 		case before[k.Value] > 0:
-			r.bad(k.Line, full, fmt.Sprintf("it stands in line %d already", before[k.Value]), "remove one of them")
+			r.addFault(k.Line, full, fmt.Sprintf("it stands in line %d already", before[k.Value]), "remove one of them")
 		default:
 			before[k.Value] = k.Line
 			f(full, k, v)
@@ -89,7 +93,7 @@ func (r *reader) pairs(key string, n *yaml.Node, f func(full string, k, v *yaml.
 // countNodes reports whether more may be looked at.
 func (r *reader) countNodes(n *yaml.Node) bool {
 	if r.seen++; r.seen == maxNodes {
-		r.bad(n.Line, "", fmt.Sprintf("it holds more than %d values", maxNodes), "split it")
+		r.addFault(n.Line, "", fmt.Sprintf("it holds more than %d values", maxNodes), "split it")
 	}
 	return r.seen < maxNodes
 }
@@ -117,14 +121,14 @@ func cutText(s string) string {
 	return s
 }
 
-// scalar returns the text of a value that stands alone.
-func (r *reader) scalar(key string, v *yaml.Node) (string, bool) {
+// scalarText returns the text of a value that stands alone.
+func (r *reader) scalarText(key string, v *yaml.Node) (string, bool) {
 	switch {
 	case v.Kind != yaml.ScalarNode || v.Tag == "!!null" || strings.TrimSpace(v.Value) == "":
-		r.bad(v.Line, key, "a text is wanted here, and this is "+kindOf(v), "")
+		r.addFault(v.Line, key, "a text is wanted here, and this is "+kindOf(v), "")
 		return "", false
 	case len(v.Value) > maxText:
-		r.bad(v.Line, key, fmt.Sprintf("the text has %d bytes, at most %d are read", len(v.Value), maxText), "shorten it")
+		r.addFault(v.Line, key, fmt.Sprintf("the text has %d bytes, at most %d are read", len(v.Value), maxText), "shorten it")
 		return "", false
 	}
 	return v.Value, true
@@ -132,16 +136,16 @@ func (r *reader) scalar(key string, v *yaml.Node) (string, bool) {
 
 func (r *reader) readText(dst *string) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
-		if s, ok := r.scalar(key, v); ok {
+		if s, ok := r.scalarText(key, v); ok {
 			*dst = strings.TrimSpace(s)
 		}
 	}
 }
 
-// word is one of some words.
-func (r *reader) word(dst *string, allowed ...string) func(string, *yaml.Node) {
+// readWord reads one of some words.
+func (r *reader) readWord(dst *string, allowed ...string) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
-		s, ok := r.scalar(key, v)
+		s, ok := r.scalarText(key, v)
 		if !ok {
 			return
 		}
@@ -150,29 +154,30 @@ func (r *reader) word(dst *string, allowed ...string) func(string, *yaml.Node) {
 			if near, ok := nearest.Name(*dst, allowed); ok {
 				fix = "did you mean " + near + "?"
 			}
-			r.bad(v.Line, key, fmt.Sprintf("%q is none of the words that can stand here", cutText(*dst)), fix)
+			r.addFault(v.Line, key, fmt.Sprintf("%q is none of the words that can stand here", cutText(*dst)), fix)
 		}
 	}
 }
 
-func (r *reader) boolean(dst *bool) func(string, *yaml.Node) {
+func (r *reader) readBool(dst *bool) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
 		if v.Kind != yaml.ScalarNode || v.Tag != "!!bool" {
-			r.bad(v.Line, key, "yes or no is wanted here, and this is "+kindOf(v), "write true or false")
+			r.addFault(v.Line, key, "yes or no is wanted here, and this is "+kindOf(v),
+				"write true or false")
 			return
 		}
 		*dst = strings.EqualFold(v.Value, "true")
 	}
 }
 
-func (r *reader) whole(dst *int, least, most int) func(string, *yaml.Node) {
+func (r *reader) readInt(dst *int, least, most int) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
 		n, err := strconv.Atoi(v.Value)
 		switch {
 		case v.Kind != yaml.ScalarNode || v.Tag != "!!int" || err != nil:
-			r.bad(v.Line, key, "a whole number is wanted here, and this is "+kindOf(v), "")
+			r.addFault(v.Line, key, "a whole number is wanted here, and this is "+kindOf(v), "")
 		case n < least || n > most:
-			r.bad(v.Line, key, fmt.Sprintf("%d is out of bounds", n), fmt.Sprintf("write %d to %d", least, most))
+			r.addFault(v.Line, key, fmt.Sprintf("%d is out of bounds", n), fmt.Sprintf("write %d to %d", least, most))
 		default:
 			*dst = n
 		}
@@ -181,8 +186,8 @@ func (r *reader) whole(dst *int, least, most int) func(string, *yaml.Node) {
 
 const longest = 24 * time.Hour
 
-// seconds reads a length of time: seconds, or 90s, 5m.
-func (r *reader) seconds(dst *time.Duration) func(string, *yaml.Node) {
+// readDuration reads a length of time: seconds, or 90s, 5m.
+func (r *reader) readDuration(dst *time.Duration) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
 		d, err := time.ParseDuration(v.Value)
 		if n, bad := strconv.ParseFloat(v.Value, 64); bad == nil {
@@ -190,9 +195,9 @@ func (r *reader) seconds(dst *time.Duration) func(string, *yaml.Node) {
 		}
 		switch {
 		case v.Kind != yaml.ScalarNode || err != nil:
-			r.bad(v.Line, key, "a length of time is wanted here, and this is "+kindOf(v), "write seconds, or 90s, or 5m")
+			r.addFault(v.Line, key, "a length of time is wanted here, and this is "+kindOf(v), "write seconds, or 90s, or 5m")
 		case d < time.Second || d > longest:
-			r.bad(v.Line, key, fmt.Sprintf("%s is out of bounds", v.Value), "write 1s to 24h")
+			r.addFault(v.Line, key, fmt.Sprintf("%s is out of bounds", v.Value), "write 1s to 24h")
 		default:
 			*dst = d
 		}
@@ -202,18 +207,18 @@ func (r *reader) seconds(dst *time.Duration) func(string, *yaml.Node) {
 // readWords is a list of texts.
 func (r *reader) readWords(dst *[]string) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
-		r.items(key, v, func(key string, item *yaml.Node) {
-			if s, ok := r.scalar(key, item); ok {
+		r.eachItem(key, v, func(key string, item *yaml.Node) {
+			if s, ok := r.scalarText(key, item); ok {
 				*dst = append(*dst, strings.TrimSpace(s))
 			}
 		})
 	}
 }
 
-// items calls f for each item of a list.
-func (r *reader) items(key string, v *yaml.Node, f func(key string, item *yaml.Node)) {
+// eachItem calls f for each item of a list.
+func (r *reader) eachItem(key string, v *yaml.Node, f func(key string, item *yaml.Node)) {
 	if v.Kind != yaml.SequenceNode {
-		r.bad(v.Line, key, "a list is wanted here, and this is "+kindOf(v), "write [one, two], or a line with - for each")
+		r.addFault(v.Line, key, "a list is wanted here, and this is "+kindOf(v), "write [one, two], or a line with - for each")
 		return
 	}
 	for i, item := range v.Content {
@@ -226,51 +231,55 @@ func (r *reader) items(key string, v *yaml.Node, f func(key string, item *yaml.N
 
 var keyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_-]{0,63}$`) })
 
-// name reads a name that others refer to by ${name}.
-func (r *reader) name(dst *string) func(string, *yaml.Node) {
+// readName reads a name that others refer to by ${name}.
+func (r *reader) readName(dst *string) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
-		s, ok := r.scalar(key, v)
+		s, ok := r.scalarText(key, v)
 		switch {
 		case !ok:
 		case !keyName().MatchString(s):
-			r.bad(v.Line, key, fmt.Sprintf("%q cannot be a name", cutText(s)), "write letters, digits and _, a letter first")
+			r.addFault(v.Line, key, fmt.Sprintf("%q cannot be a name", cutText(s)), "write letters, digits and _, a letter first")
 		case s == "memory" || s == "error" || s == "this":
-			r.bad(v.Line, key, s+" means something else already", "choose another name")
+			r.addFault(v.Line, key, s+" means something else already", "choose another name")
 		default:
 			*dst = s
 		}
 	}
 }
 
-// value reads anything: what ${...} and {{...}} in it mean is known when it is used.
-func (r *reader) value(key string, v *yaml.Node, depth int) any {
+// readValue reads anything: what ${...} and {{...}} in it mean is known when it is used.
+func (r *reader) readValue(key string, v *yaml.Node, depth int) any {
 	switch {
 	case !r.countNodes(v):
 		return nil
 	case depth > maxDepth:
-		r.bad(v.Line, key, "it is nested too deeply", "")
+		r.addFault(v.Line, key, "it is nested too deeply", "")
 		return nil
 	case v.Kind == yaml.MappingNode:
 		out := map[string]any{}
-		r.pairs(key, v, func(full string, k, v *yaml.Node) { out[k.Value] = r.value(full, v, depth+1) })
+		r.eachPair(key, v, func(full string, k,
+			v *yaml.Node,
+		) {
+			out[k.Value] = r.readValue(full, v, depth+1)
+		})
 		return out
 	case v.Kind == yaml.SequenceNode:
 		out := []any{}
-		r.items(key, v, func(key string, item *yaml.Node) { out = append(out, r.value(key, item, depth+1)) })
+		r.eachItem(key, v, func(key string, item *yaml.Node) { out = append(out, r.readValue(key, item, depth+1)) })
 		return out
 	case v.Kind == yaml.ScalarNode && v.Tag == "!!str":
-		return r.template(key, v, inValue)
+		return r.parseTemplate(key, v, inValue)
 	case v.Kind == yaml.ScalarNode:
 		var out any
 		if err := v.Decode(&out); err != nil {
-			r.bad(v.Line, key, "it cannot be read: "+err.Error(), "put it in quotes")
+			r.addFault(v.Line, key, "it cannot be read: "+err.Error(), "put it in quotes")
 		}
 		if t, ok := out.(time.Time); ok {
 			return cmp.Or(v.Value, t.String())
 		}
 		return out
 	default:
-		r.bad(v.Line, key, "aliases are not read", "write the value out")
+		r.addFault(v.Line, key, "aliases are not read", "write the value out")
 		return nil
 	}
 }

@@ -66,7 +66,7 @@ func Start(p *Procedure, host Host, state State) *Run {
 func (r *Run) Do(ctx context.Context) Result {
 	r.total = deadline.New(r.p.TotalTime)
 	defer r.total.Stop()
-	ctx, cancel := r.bound(ctx, r.total, "the procedure", r.p.TotalTime)
+	ctx, cancel := r.boundContext(ctx, r.total, "the procedure", r.p.TotalTime)
 	defer cancel()
 	err := r.runSteps(ctx)
 	if err != nil && ctx.Err() != nil {
@@ -79,32 +79,33 @@ func (r *Run) Do(ctx context.Context) Result {
 	switch {
 	case err == nil:
 		r.state.Ended = "done"
-		r.finish(ctx, r.p.Output.OnSuccess, text)
+		r.finishRun(ctx, r.p.Output.OnSuccess, text)
 	case !errors.Is(err, context.Canceled):
 		r.state.Ended = "failed"
-		r.finish(ctx, r.p.Output.OnFailure, "")
+		r.finishRun(ctx, r.p.Output.OnFailure, "")
 	}
-	r.save()
+	r.saveState()
 	return Result{State: r.state, Text: text, Err: err, Warnings: r.warnings, Advice: r.advice}
 }
 
 func (r *Run) runSteps(ctx context.Context) error {
-	if missing := r.p.missing(r.vars); len(missing) > 0 {
+	if missing := r.p.missingParameters(r.vars); len(missing) > 0 {
 		return fmt.Errorf("these parameters have no value: %s", strings.Join(missing, ", "))
 	}
 	if len(r.state.Done) == 0 {
-		if err := r.checks(ctx, "precondition", r.p.Preconditions); err != nil {
+		if err := r.runChecks(ctx, "precondition", r.p.Preconditions); err != nil {
 			return err
 		}
 	}
-	r.save()
+	r.saveState()
 	for _, g := range r.p.Groups {
 		left := slices.DeleteFunc(slices.Clone(g), r.isDone)
-		if err := r.beside(len(left), func(i int) error { return r.runStep(ctx, left[i]) }); err != nil {
+		if err := r.runBeside(len(left),
+			func(i int) error { return r.runStep(ctx, left[i]) }); err != nil {
 			return err
 		}
 	}
-	return r.checks(ctx, "postcondition", r.p.Postconditions)
+	return r.runChecks(ctx, "postcondition", r.p.Postconditions)
 }
 
 func (r *Run) isDone(place int) bool {
@@ -113,8 +114,8 @@ func (r *Run) isDone(place int) bool {
 	return slices.ContainsFunc(r.state.Done, func(d Done) bool { return d.Step == place })
 }
 
-// beside runs n pieces of work at the same time and returns their first error.
-func (r *Run) beside(n int, f func(i int) error) error {
+// runBeside runs n pieces of work at the same time and returns their first error.
+func (r *Run) runBeside(n int, f func(i int) error) error {
 	if n == 1 {
 		return f(0)
 	}
@@ -131,8 +132,8 @@ func (r *Run) beside(n int, f func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// bound ends a context when a clock has run down.
-func (r *Run) bound(ctx context.Context, clock *deadline.Clock, what string, d time.Duration) (context.Context, func()) {
+// boundContext ends a context when a clock has run down.
+func (r *Run) boundContext(ctx context.Context, clock *deadline.Clock, what string, d time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	crash.Go("procedure clock", func() {
 		select {
@@ -144,15 +145,15 @@ func (r *Run) bound(ctx context.Context, clock *deadline.Clock, what string, d t
 	return ctx, func() { cancel(nil) }
 }
 
-func (r *Run) checks(ctx context.Context, kind string, list []Check) error {
+func (r *Run) runChecks(ctx context.Context, kind string, list []Check) error {
 	var wrong []string
 	for i := range list {
 		c := &list[i]
-		command, err := c.Command.command(r.scope(), false)
+		command, err := c.Command.renderCommand(r.currentScope(), false)
 		if err != nil {
 			return fmt.Errorf("%s %s (line %d): %w", kind, c.Name, c.Line, err)
 		}
-		out := r.command(ctx, nil, command)
+		out := r.runCommand(ctx, nil, command)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -166,7 +167,7 @@ func (r *Run) checks(ctx context.Context, kind string, list []Check) error {
 	return nil
 }
 
-func (r *Run) scope() scope {
+func (r *Run) currentScope() scope {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return newScope(maps.Clone(r.vars))
@@ -176,14 +177,14 @@ func (r *Run) scope() scope {
 func (r *Run) runStep(ctx context.Context, place int) error {
 	s := &r.p.Steps[place]
 	for attempt := 1; ; attempt++ {
-		status, out, err := r.once(ctx, s, place)
+		status, out, err := r.runOnce(ctx, s, place)
 		if err == nil {
-			return r.done(Done{Step: place, Name: s.Name, Status: status, Output: out})
+			return r.keepDone(Done{Step: place, Name: s.Name, Status: status, Output: out})
 		}
 		if ctx.Err() != nil {
 			return err
 		}
-		then, handled := r.handle(ctx, s, err)
+		then, handled := r.handleFailure(ctx, s, err)
 		err = fmt.Errorf("%s (line %d): %w", s.Name, s.Line, err)
 		switch {
 		case handled != nil:
@@ -192,16 +193,16 @@ func (r *Run) runStep(ctx context.Context, place int) error {
 			continue
 		case then == Continue || then == "continue":
 			r.addWarning(err.Error())
-			return r.done(Done{Step: place, Name: s.Name, Status: statusWarned, Note: err.Error()})
+			return r.keepDone(Done{Step: place, Name: s.Name, Status: statusWarned, Note: err.Error()})
 		default:
 			return err
 		}
 	}
 }
 
-// done keeps what came of a step.
-func (r *Run) done(d Done) error {
-	d.Output = plain(d.Output)
+// keepDone keeps what came of a step.
+func (r *Run) keepDone(d Done) error {
+	d.Output = plainJSON(d.Output)
 	r.mu.Lock()
 	r.state.Done = append(r.state.Done, d)
 	if key := r.p.Steps[d.Step].Output; key != "" {
@@ -209,11 +210,11 @@ func (r *Run) done(d Done) error {
 	}
 	r.mu.Unlock()
 	r.host.Say(fmt.Sprintf("%d/%d %s: %s", d.Step+1, len(r.p.Steps), d.Name, d.Status))
-	r.save()
+	r.saveState()
 	return nil
 }
 
-func (r *Run) save() {
+func (r *Run) saveState() {
 	r.saving.Lock() // the newest is written last
 	defer r.saving.Unlock()
 	r.mu.Lock()
@@ -231,31 +232,31 @@ func (r *Run) addWarning(text string) {
 	r.warnings = append(r.warnings, text)
 }
 
-// handle does what the file says about a failure, and says how it goes on.
-func (r *Run) handle(ctx context.Context, s *Step, failed error) (then string, err error) {
+// handleFailure does what the file says about a failure, and says how it goes on.
+func (r *Run) handleFailure(ctx context.Context, s *Step, failed error) (then string, err error) {
 	then = s.OnFailure
-	b := r.branch(s, failed)
+	b := r.branchFor(s, failed)
 	if b == nil {
 		for _, x := range r.p.Branches {
 			if x.Advice != "" && then == Stop {
-				r.advise(x)
+				r.addAdvice(x)
 			}
 		}
 		return then, nil
 	}
-	r.advise(*b)
+	r.addAdvice(*b)
 	for i := range b.Steps {
-		if _, _, err := r.once(ctx, &b.Steps[i], -1); err != nil && b.Steps[i].OnFailure != Continue {
+		if _, _, err := r.runOnce(ctx, &b.Steps[i], -1); err != nil && b.Steps[i].OnFailure != Continue {
 			return Stop, fmt.Errorf("and %s of %s: %w", b.Steps[i].Name, b.Name, err)
 		}
 	}
 	return b.Then, nil
 }
 
-// branch finds what fits a failure: what on_failure names, else the first whose condition holds.
-func (r *Run) branch(s *Step, failed error) *Branch {
-	sc := r.scope()
-	sc.vars["error"] = plain(asValue(failed))
+// branchFor finds what fits a failure: what on_failure names, else the first whose condition holds.
+func (r *Run) branchFor(s *Step, failed error) *Branch {
+	sc := r.currentScope()
+	sc.vars["error"] = plainJSON(asValue(failed))
 	for i, b := range r.p.Branches {
 		if b.Name == s.OnFailure {
 			return &r.p.Branches[i]
@@ -263,14 +264,14 @@ func (r *Run) branch(s *Step, failed error) *Branch {
 		if b.When == nil || s.OnFailure == Continue {
 			continue
 		}
-		if ok, err := b.When.holds(sc); err == nil && ok {
+		if ok, err := b.When.isTrue(sc); err == nil && ok {
 			return &r.p.Branches[i]
 		}
 	}
 	return nil
 }
 
-func (r *Run) advise(b Branch) {
+func (r *Run) addAdvice(b Branch) {
 	if b.Advice != "" {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -280,63 +281,63 @@ func (r *Run) advise(b Branch) {
 	}
 }
 
-// once runs a step, in its time.
-func (r *Run) once(ctx context.Context, s *Step, place int) (status string, out any, err error) {
+// runOnce runs a step, in its time.
+func (r *Run) runOnce(ctx context.Context, s *Step, place int) (status string, out any, err error) {
 	limit := cmp.Or(s.Time, r.p.StepTime)
 	sr := &stepRun{step: s, place: place, clock: deadline.New(limit)}
 	defer sr.clock.Stop()
-	ctx, cancel := r.bound(ctx, sr.clock, "the step", limit)
+	ctx, cancel := r.boundContext(ctx, sr.clock, "the step", limit)
 	defer cancel()
-	r.remember(ctx, sr)
+	r.recallForStep(ctx, sr)
 	if s.Condition != nil {
-		if ok, err := s.Condition.holds(r.scope()); err != nil || !ok {
+		if ok, err := s.Condition.isTrue(r.currentScope()); err != nil || !ok {
 			return statusSkipped, nil, err
 		}
 	}
 	if r.p.asksFirst(r.host, s) {
-		if err := r.confirm(ctx, sr); err != nil {
+		if err := r.askPerson(ctx, sr); err != nil {
 			return "", nil, err
 		}
 	}
-	out, err = r.act(ctx, sr)
+	out, err = r.runAction(ctx, sr)
 	if err != nil && ctx.Err() != nil {
 		err = cmp.Or(context.Cause(ctx), err)
 	}
 	return statusDone, out, err
 }
 
-// act does what the step is about.
-func (r *Run) act(ctx context.Context, s *stepRun) (any, error) {
-	sc := r.scope()
+// runAction does what the step is about.
+func (r *Run) runAction(ctx context.Context, s *stepRun) (any, error) {
+	sc := r.currentScope()
 	if s.step.Command != nil {
-		command, err := s.step.Command.command(sc, false)
+		command, err := s.step.Command.renderCommand(sc, false)
 		if err != nil {
 			return nil, err
 		}
-		out := r.command(ctx, s, command)
+		out := r.runCommand(ctx, s, command)
 		if out.Failed {
-			return nil, out.err()
+			return nil, out.asError()
 		}
 		return fromText(out), nil
 	}
-	args, err := s.step.replaced(sc.vars, r.given)
+	args, err := s.step.replacedArguments(sc.vars, r.given)
 	if err != nil {
 		return nil, err
 	}
 	if name, ok := r.host.Tool(s.step.Action); ok && s.step.Prompt == nil {
-		out := r.call(ctx, s, name, args)
+		out := r.callTool(ctx, s, name, args)
 		if out.Failed {
-			return nil, out.err()
+			return nil, out.asError()
 		}
 		return fromText(out), nil
 	}
 	if f := s.step.builtin(); f != nil {
 		return f(ctx, r, s, args)
 	}
-	if server := r.p.lacking(r.host, s.step.Action); server != "" && s.step.Prompt == nil {
+	if server := r.p.lackingServer(r.host, s.step.Action); server != "" && s.step.Prompt == nil {
 		return nil, fmt.Errorf("the tool %s of the MCP server %s is not there: set the server up (hermes mcp) and take its tools (/tools)", s.step.Action, server)
 	}
-	return r.model(ctx, s, args, sc)
+	return r.askModel(ctx, s, args, sc)
 }
 
 // fromText is a result as a value: data as they are, JSON read, else text and exit code.
@@ -357,8 +358,8 @@ func fromText(out Outcome) any {
 	return m
 }
 
-// call runs a tool; the clocks stand still while a person is asked.
-func (r *Run) call(ctx context.Context, s *stepRun, name string, args map[string]any) Outcome {
+// callTool runs a tool; the clocks stand still while a person is asked.
+func (r *Run) callTool(ctx context.Context, s *stepRun, name string, args map[string]any) Outcome {
 	return r.host.Call(ctx, name, args, func(waits bool) {
 		r.total.PauseWhile(waits)
 		if s != nil {
@@ -367,14 +368,14 @@ func (r *Run) call(ctx context.Context, s *stepRun, name string, args map[string
 	})
 }
 
-// command runs a command by the terminal tool.
-func (r *Run) command(ctx context.Context, s *stepRun, command string) Outcome {
+// runCommand runs a command by the terminal tool.
+func (r *Run) runCommand(ctx context.Context, s *stepRun, command string) Outcome {
 	limit := r.p.StepTime
 	if s != nil {
 		limit = cmp.Or(s.step.Time, limit)
 	}
 	limit = min(limit, 10*time.Minute)
-	out := r.call(ctx, s, toolCommand, map[string]any{"command": command, "timeout": max(1, int(limit.Seconds()))})
+	out := r.callTool(ctx, s, toolCommand, map[string]any{"command": command, "timeout": max(1, int(limit.Seconds()))})
 	if m, ok := out.Data.(map[string]any); ok {
 		if text, ok := m["output"].(string); ok {
 			out.Text = text
@@ -384,14 +385,14 @@ func (r *Run) command(ctx context.Context, s *stepRun, command string) Outcome {
 	return out
 }
 
-// confirm asks the person. Without a yes the step does not run.
-func (r *Run) confirm(ctx context.Context, s *stepRun) error {
+// askPerson asks the person. Without a yes the step does not run.
+func (r *Run) askPerson(ctx context.Context, s *stepRun) error {
 	if _, ok := r.host.Tool(toolAsk); !ok {
 		return errors.New("it wants a yes, and nobody is there to ask")
 	}
 	question := fmt.Sprintf("Run the step %q of %s?", s.step.Name, r.p.Name)
 	if s.step.ConfirmText != nil {
-		text, err := s.step.ConfirmText.render(r.scope())
+		text, err := s.step.ConfirmText.renderText(r.currentScope())
 		if err != nil {
 			return err
 		}
@@ -409,17 +410,20 @@ func (r *Run) confirm(ctx context.Context, s *stepRun) error {
 	return nil
 }
 
-// model has a model answer in the shape that later steps need, with a second try when it does not.
-func (r *Run) model(ctx context.Context, s *stepRun, args map[string]any, sc scope) (any, error) {
+// askModel has a model answer in the shape that later steps need, with a second try when it does
+// not.
+func (r *Run) askModel(ctx context.Context, s *stepRun, args map[string]any, sc scope) (any,
+	error,
+) {
 	prompt := ""
 	if s.step.Prompt != nil {
 		var err error
-		if prompt, err = s.step.Prompt.render(sc); err != nil {
+		if prompt, err = s.step.Prompt.renderText(sc); err != nil {
 			return nil, err
 		}
 	}
 	earlier := map[string]any{}
-	for key := range r.p.outputs() {
+	for key := range r.p.outputKeys() {
 		if v, ok := sc.vars[key]; ok {
 			earlier[key] = v
 		}
@@ -443,14 +447,14 @@ func (r *Run) model(ctx context.Context, s *stepRun, args map[string]any, sc sco
 	}
 }
 
-// remember looks up what a step takes from the long-term memory.
-func (r *Run) remember(ctx context.Context, s *stepRun) {
+// recallForStep looks up what a step takes from the long-term memory.
+func (r *Run) recallForStep(ctx context.Context, s *stepRun) {
 	name, ok := r.host.Tool(toolRecall)
 	for _, x := range r.p.refs {
 		if !ok || x.path[0] != Memory || len(x.path) < 2 || x.step != s.step.Line {
 			continue
 		}
-		out := r.call(ctx, s, name, map[string]any{"query": strings.ReplaceAll(x.path[1], "_", " "), "top_k": 1})
+		out := r.callTool(ctx, s, name, map[string]any{"query": strings.ReplaceAll(x.path[1], "_", " "), "top_k": 1})
 		if out.Failed {
 			continue
 		}

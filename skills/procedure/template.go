@@ -59,16 +59,17 @@ var (
 
 const maxBlocks = 8
 
-// template reads a text with values in it.
-func (r *reader) template(key string, v *yaml.Node, m mode) *Text {
+// parseTemplate reads a text with values in it.
+func (r *reader) parseTemplate(key string, v *yaml.Node, m mode) *Text {
 	if len(v.Value) > maxText {
-		r.bad(v.Line, key, fmt.Sprintf("the text has %d bytes, at most %d are read", len(v.Value), maxText), "shorten it")
+		r.addFault(v.Line, key, fmt.Sprintf("the text has %d bytes, at most %d are read", len(v.Value), maxText), "shorten it")
 		return nil
 	}
 	b := builder{r: r, key: key, first: firstLine(v), src: v.Value, mode: m}
-	nodes, end := b.nodes("", 0)
+	nodes, end := b.parseNodes("", 0)
 	if end != "" {
-		r.bad(b.line(), key, "{{"+end+"}} closes nothing", "remove it, or write the {{#...}} before it")
+		r.addFault(b.lineNumber(), key, "{{"+end+"}} closes nothing",
+			"remove it, or write the {{#...}} before it")
 	}
 	return &Text{nodes: nodes, mode: m}
 }
@@ -83,10 +84,10 @@ type builder struct {
 	mode  mode
 }
 
-func (b *builder) line() int { return b.first + strings.Count(b.src[:b.at], "\n") }
+func (b *builder) lineNumber() int { return b.first + strings.Count(b.src[:b.at], "\n") }
 
-// nodes reads up to what ends a block: end is "else" or "/each", "" at the end of the text.
-func (b *builder) nodes(inside string, depth int) (out []node, end string) {
+// parseNodes reads up to what ends a block: end is "else" or "/each", "" at the end of the text.
+func (b *builder) parseNodes(inside string, depth int) (out []node, end string) {
 	for b.at < len(b.src) {
 		m := valueStart().FindStringIndex(b.src[b.at:])
 		if m == nil {
@@ -99,10 +100,10 @@ func (b *builder) nodes(inside string, depth int) (out []node, end string) {
 			b.at += m[0]
 		}
 		if b.src[b.at] == '$' {
-			out = append(out, b.dollar())
+			out = append(out, b.parseDollar())
 			continue
 		}
-		n, stop := b.braces(inside, depth)
+		n, stop := b.parseBraces(inside, depth)
 		if stop != "" {
 			return out, stop
 		}
@@ -111,26 +112,26 @@ func (b *builder) nodes(inside string, depth int) (out []node, end string) {
 	return out, ""
 }
 
-// dollar reads ${path}.
-func (b *builder) dollar() node {
-	line := b.line()
+// parseDollar reads ${path}.
+func (b *builder) parseDollar() node {
+	line := b.lineNumber()
 	inner, ok := b.upTo("${", "}")
 	path := strings.TrimSpace(inner)
 	switch {
 	case b.mode == inCommand && (!ok || !pathShape().MatchString(path)):
-		return node{text: "${" + inner + closing(ok, "}")} // the shell's
+		return node{text: "${" + inner + closingIf(ok, "}")} // the shell's
 	case !ok:
-		b.r.bad(line, b.key, "${ is not closed", "write } behind the name")
+		b.r.addFault(line, b.key, "${ is not closed", "write } behind the name")
 		return node{text: "${" + inner}
 	case !pathShape().MatchString(path):
-		b.r.bad(line, b.key, fmt.Sprintf("${%s} names no value", cutText(path)), "write ${output_key.field}")
+		b.r.addFault(line, b.key, fmt.Sprintf("${%s} names no value", cutText(path)), "write ${output_key.field}")
 		return node{}
 	}
-	n := node{path: parts(path), dollar: true, line: line, text: "${" + inner + "}"}
+	n := node{path: splitPath(path), dollar: true, line: line, text: "${" + inner + "}"}
 	return n
 }
 
-func closing(ok bool, s string) string {
+func closingIf(ok bool, s string) string {
 	if ok {
 		return s
 	}
@@ -150,9 +151,9 @@ func (b *builder) upTo(open, end string) (string, bool) {
 	return inner, true
 }
 
-// braces reads {{...}}: a value, or a block with all that is in it.
-func (b *builder) braces(inside string, depth int) (n node, end string) {
-	line := b.line()
+// parseBraces reads {{...}}: a value, or a block with all that is in it.
+func (b *builder) parseBraces(inside string, depth int) (n node, end string) {
+	line := b.lineNumber()
 	if strings.HasPrefix(b.src[b.at:], "{{.") { // a template of another program: docker ps --format
 		b.at += 2
 		return node{text: "{{"}, ""
@@ -161,29 +162,30 @@ func (b *builder) braces(inside string, depth int) (n node, end string) {
 	word := strings.TrimSpace(inner)
 	switch {
 	case !ok:
-		b.r.bad(line, b.key, "{{ is not closed", "write }} behind the name")
+		b.r.addFault(line, b.key, "{{ is not closed", "write }} behind the name")
 		return node{text: "{{" + inner}, ""
 	case strings.HasPrefix(word, "!"):
 		return node{}, ""
 	case strings.HasPrefix(word, "#"):
-		return b.block(word[1:], line, depth), ""
+		return b.parseBlock(word[1:], line, depth), ""
 	case word == "else" && (inside == "if" || inside == "unless" || inside == "each"):
 		return node{}, "else"
 	case inside != "" && word == "/"+inside:
 		return node{}, word
 	case word == "else" || strings.HasPrefix(word, "/"):
-		b.r.bad(line, b.key, "{{"+word+"}} closes nothing", "remove it, or write the {{#...}} before it")
+		b.r.addFault(line, b.key, "{{"+word+"}} closes nothing",
+			"remove it, or write the {{#...}} before it")
 		return node{}, ""
 	case !pathShape().MatchString(word):
-		b.r.bad(line, b.key, fmt.Sprintf("{{%s}} names no value", cutText(word)), "write {{name}}, {{#each list}} or {{#if value}}")
+		b.r.addFault(line, b.key, fmt.Sprintf("{{%s}} names no value", cutText(word)), "write {{name}}, {{#each list}} or {{#if value}}")
 		return node{}, ""
 	}
-	return node{path: parts(word), line: line}, ""
+	return node{path: splitPath(word), line: line}, ""
 }
 
 var blockWords = []string{"each", "if", "unless"}
 
-func (b *builder) block(head string, line, depth int) node {
+func (b *builder) parseBlock(head string, line, depth int) node {
 	word, arg, _ := strings.Cut(strings.TrimSpace(head), " ")
 	arg = strings.TrimSpace(arg)
 	if !slices.Contains(blockWords, word) {
@@ -191,28 +193,29 @@ func (b *builder) block(head string, line, depth int) node {
 		if near, ok := nearest.Name(word, blockWords); ok {
 			fix = "did you mean {{#" + near + "}}?"
 		}
-		b.r.bad(line, b.key, fmt.Sprintf("there is no block {{#%s}}", cutText(word)), fix)
+		b.r.addFault(line, b.key, fmt.Sprintf("there is no block {{#%s}}", cutText(word)), fix)
 		word = "if"
 	} else if !pathShape().MatchString(arg) {
-		b.r.bad(line, b.key, fmt.Sprintf("{{#%s}} names no value", word), "write {{#"+word+" output_key.field}}")
+		b.r.addFault(line, b.key, fmt.Sprintf("{{#%s}} names no value", word), "write {{#"+word+" output_key.field}}")
 	}
 	if b.mode == inCommand {
-		b.r.bad(line, b.key, "a command holds no blocks", "make two steps of it, each with a condition")
+		b.r.addFault(line, b.key, "a command holds no blocks",
+			"make two steps of it, each with a condition")
 	}
 	if depth >= maxBlocks {
-		b.r.bad(line, b.key, "blocks are nested too deeply", "")
+		b.r.addFault(line, b.key, "blocks are nested too deeply", "")
 		b.at = len(b.src)
 		return node{}
 	}
-	n := node{block: word, path: parts(arg), line: line}
+	n := node{block: word, path: splitPath(arg), line: line}
 	b.skipLine()
 	var end string
-	if n.body, end = b.nodes(word, depth+1); end == "else" {
+	if n.body, end = b.parseNodes(word, depth+1); end == "else" {
 		b.skipLine()
-		n.other, end = b.nodes(word, depth+1)
+		n.other, end = b.parseNodes(word, depth+1)
 	}
 	if end != "/"+word {
-		b.r.bad(line, b.key, "{{#"+word+"}} is not closed", "write {{/"+word+"}} behind it")
+		b.r.addFault(line, b.key, "{{#"+word+"}} is not closed", "write {{/"+word+"}} behind it")
 	}
 	b.skipLine()
 	return n
@@ -227,8 +230,8 @@ func (b *builder) skipLine() {
 	}
 }
 
-// parts splits a.b[0].c.
-func parts(path string) []string {
+// splitPath splits a.b[0].c.
+func splitPath(path string) []string {
 	return strings.Split(strings.NewReplacer("[", ".", "]", "").Replace(path), ".")
 }
 

@@ -34,19 +34,19 @@ func (s scope) findValue(path []string, dollar bool) any {
 	root := path[0]
 	switch {
 	case root == "this" && len(s.items) > 0:
-		return dig(s.items[len(s.items)-1], path[1:])
+		return valueAt(s.items[len(s.items)-1], path[1:])
 	case root == "@index":
 		return s.at
 	}
 	for i := len(s.items) - 1; i >= 0 && !dollar; i-- {
 		if m, ok := s.items[i].(map[string]any); ok && hasKey(m, root) {
-			return dig(m[root], path[1:])
+			return valueAt(m[root], path[1:])
 		}
 	}
-	return dig(s.vars[root], path[1:])
+	return valueAt(s.vars[root], path[1:])
 }
 
-func dig(v any, path []string) any {
+func valueAt(v any, path []string) any {
 	for _, key := range path {
 		switch x := v.(type) {
 		case map[string]any:
@@ -89,7 +89,7 @@ func asText(v any) string {
 	return strings.Trim(string(data), `"`)
 }
 
-func truthy(v any) bool {
+func isTruthy(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return false
@@ -110,14 +110,14 @@ func truthy(v any) bool {
 	}
 }
 
-// render fills a text in.
-func (t *Text) render(s scope) (string, error) {
+// renderText fills a text in.
+func (t *Text) renderText(s scope) (string, error) {
 	var b strings.Builder
-	err := fill(&b, t.nodes, s)
+	err := fillNodes(&b, t.nodes, s)
 	return b.String(), err
 }
 
-func fill(b *strings.Builder, nodes []node, s scope) error {
+func fillNodes(b *strings.Builder, nodes []node, s scope) error {
 	for _, n := range nodes {
 		if b.Len() > maxRendered {
 			return fmt.Errorf("the text grows beyond %d bytes", maxRendered)
@@ -134,10 +134,10 @@ func fill(b *strings.Builder, nodes []node, s scope) error {
 			err = fillEach(b, n, s)
 		default:
 			chosen := n.body
-			if truthy(s.findValue(n.path, false)) == (n.block == "unless") {
+			if isTruthy(s.findValue(n.path, false)) == (n.block == "unless") {
 				chosen = n.other
 			}
-			err = fill(b, chosen, s)
+			err = fillNodes(b, chosen, s)
 		}
 		if err != nil {
 			return err
@@ -149,7 +149,7 @@ func fill(b *strings.Builder, nodes []node, s scope) error {
 func fillEach(b *strings.Builder, n node, s scope) error {
 	list, _ := s.findValue(n.path, false).([]any)
 	if len(list) == 0 {
-		return fill(b, n.other, s)
+		return fillNodes(b, n.other, s)
 	}
 	for i, item := range list {
 		if *s.loops++; *s.loops > maxLoops {
@@ -157,15 +157,15 @@ func fillEach(b *strings.Builder, n node, s scope) error {
 		}
 		inner := s
 		inner.items, inner.at = append(slices.Clone(s.items), item), i
-		if err := fill(b, n.body, inner); err != nil {
+		if err := fillNodes(b, n.body, inner); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// resolve fills in a tree of values: a text that is one value alone becomes that value.
-func resolve(v any, s scope) (any, error) {
+// resolveTree fills in a tree of values: a text that is one value alone becomes that value.
+func resolveTree(v any, s scope) (any, error) {
 	switch v := v.(type) {
 	case *Text:
 		if v == nil {
@@ -174,11 +174,11 @@ func resolve(v any, s scope) (any, error) {
 		if len(v.nodes) == 1 && v.nodes[0].path != nil && v.nodes[0].block == "" {
 			return s.findValue(v.nodes[0].path, v.nodes[0].dollar), nil
 		}
-		return v.render(s)
+		return v.renderText(s)
 	case map[string]any:
 		out := map[string]any{}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			x, err := resolve(v[k], s)
+			x, err := resolveTree(v[k], s)
 			if err != nil {
 				return nil, err
 			}
@@ -188,7 +188,7 @@ func resolve(v any, s scope) (any, error) {
 	case []any:
 		out := []any{}
 		for _, item := range v {
-			x, err := resolve(item, s)
+			x, err := resolveTree(item, s)
 			if err != nil {
 				return nil, err
 			}
@@ -200,9 +200,9 @@ func resolve(v any, s scope) (any, error) {
 	}
 }
 
-// command fills a command in, with each value as one word of the shell. What is not there yet stays
-// as it is written when open is set: for a plan.
-func (t *Text) command(s scope, open bool) (string, error) {
+// renderCommand fills a command in, with each value as one word of the shell. What is not there yet
+// stays as it is written when open is set: for a plan.
+func (t *Text) renderCommand(s scope, open bool) (string, error) {
 	var b strings.Builder
 	in := quoting{}
 	for _, n := range t.nodes {
@@ -220,7 +220,7 @@ func (t *Text) command(s scope, open bool) (string, error) {
 		case v == nil:
 			return "", fmt.Errorf("%s has no value", name)
 		}
-		word, err := in.quote(v)
+		word, err := in.quoteValue(v)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
@@ -250,11 +250,11 @@ func (q *quoting) followQuotes(text string) {
 	}
 }
 
-func (q *quoting) quote(v any) (string, error) {
+func (q *quoting) quoteValue(v any) (string, error) {
 	if list, ok := v.([]any); ok && q.state == 0 {
 		var words []string
 		for _, x := range list {
-			w, err := q.quote(asText(x))
+			w, err := q.quoteValue(asText(x))
 			if err != nil {
 				return "", err
 			}
@@ -279,8 +279,8 @@ func (q *quoting) quote(v any) (string, error) {
 	}
 }
 
-// holds evaluates a condition. A value that is not there makes a comparison of size untrue.
-func (c *Condition) holds(s scope) (bool, error) {
+// isTrue evaluates a condition. A value that is not there makes a comparison of size untrue.
+func (c *Condition) isTrue(s scope) (bool, error) {
 	env := map[string]any{}
 	missing := ""
 	for i, path := range c.paths {
@@ -299,5 +299,5 @@ func (c *Condition) holds(s scope) (bool, error) {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return false, fmt.Errorf("the condition %q: %s", cutText(c.Text), line)
 	}
-	return truthy(out), nil
+	return isTruthy(out), nil
 }
