@@ -413,8 +413,8 @@ func (d *decoder) decodeScalar(v reflect.Value, f field, n *yaml.Node, path stri
 	return true
 }
 
-// decodeEmpty takes a key without a value: nothing was said. Where that could mean anything, it is a
-// problem.
+// decodeEmpty takes a key without a value: nothing was said. Where that could mean anything, it
+// is a problem.
 func (d *decoder) decodeEmpty(v reflect.Value, f field, n *yaml.Node) bool {
 	if f.isRestricting() && (d.inList || v.Kind() != reflect.String || f.tag.Get("oneof") != "") {
 		d.addProblem(n, "", "there is no value for "+d.at, "write one, or remove the key")
