@@ -38,7 +38,7 @@ func (b *Bus) Publish(h Header, e Event) Envelope {
 	}
 	env := Envelope{Header: h, Event: e}
 	for _, m := range b.boxes {
-		m.put(env)
+		m.putNext(env)
 	}
 	return env
 }

@@ -34,9 +34,9 @@ func (d BackendStats) key() deltaKey    { return deltaKey{kind: keyStats, id: d.
 func (d Progress) key() deltaKey        { return deltaKey{kind: keyProgress, id: d.ID} }
 func (d TerminalChanged) key() deltaKey { return deltaKey{kind: keyTerminal, id: d.ID} }
 
-// span returns where the bytes of an appending delta begin and how many they are; ok is false for
-// latest-wins deltas.
-func span(e Event) (offset int64, size int, ok bool) {
+// deltaSpan returns where the bytes of an appending delta begin and how many they are; ok is false
+// for latest-wins deltas.
+func deltaSpan(e Event) (offset int64, size int, ok bool) {
 	switch d := e.(type) {
 	case TextDelta:
 		return int64(d.Offset), len(d.Text), true
@@ -49,9 +49,9 @@ func span(e Event) (offset int64, size int, ok bool) {
 	}
 }
 
-// gather appends the bytes of e to buf. It copies: the publisher keeps its slice, and every mailbox
-// grows its own.
-func gather(buf []byte, e Event) []byte {
+// appendDelta appends the bytes of e to buf. It copies: the publisher keeps its slice, and every
+// mailbox grows its own.
+func appendDelta(buf []byte, e Event) []byte {
 	switch d := e.(type) {
 	case TextDelta:
 		return append(buf, d.Text...)
@@ -66,35 +66,35 @@ func gather(buf []byte, e Event) []byte {
 
 func newPending(env Envelope, outputCap int) pending {
 	p := pending{env: env}
-	if _, size, ok := span(env.Event); ok {
-		p.buf = gather(make([]byte, 0, max(64, size)), env.Event)
-		p.cut(outputCap)
+	if _, size, ok := deltaSpan(env.Event); ok {
+		p.buf = appendDelta(make([]byte, 0, max(64, size)), env.Event)
+		p.cutToTail(outputCap)
 	}
 	return p
 }
 
-// merge folds env, a delta of the same key, into p. It refuses bytes that do not follow p's,
+// mergeDelta folds env, a delta of the same key, into p. It refuses bytes that do not follow p's,
 // so that a gap stays visible to the subscriber.
-func (p *pending) merge(env Envelope, outputCap int) bool {
-	offset, _, appends := span(env.Event)
+func (p *pending) mergeDelta(env Envelope, outputCap int) bool {
+	offset, _, appends := deltaSpan(env.Event)
 	if !appends {
 		seq := p.env.Seq
 		p.env = env
 		p.env.Seq = seq // its place in the queue
 		return true
 	}
-	start, _, _ := span(p.env.Event)
+	start, _, _ := deltaSpan(p.env.Event)
 	if offset != start+int64(len(p.buf)) {
 		return false
 	}
-	p.buf = gather(p.buf, env.Event)
-	p.cut(outputCap)
+	p.buf = appendDelta(p.buf, env.Event)
+	p.cutToTail(outputCap)
 	return true
 }
 
-// cut keeps the tail of tool output that outgrew its ring: half of it, so that a flood costs
+// cutToTail keeps the tail of tool output that outgrew its ring: half of it, so that a flood costs
 // amortised O(1) a byte.
-func (p *pending) cut(outputCap int) {
+func (p *pending) cutToTail(outputCap int) {
 	out, ok := p.env.Event.(ToolOutput)
 	if !ok || len(p.buf) <= outputCap {
 		return
@@ -109,8 +109,8 @@ func (p *pending) cut(outputCap int) {
 	p.env.Event = out
 }
 
-// envelope returns p as the subscriber gets it.
-func (p *pending) envelope() Envelope {
+// toEnvelope returns p as the subscriber gets it.
+func (p *pending) toEnvelope() Envelope {
 	switch d := p.env.Event.(type) {
 	case TextDelta:
 		d.Text = string(p.buf)

@@ -77,7 +77,7 @@ func (m *Mailbox) Drain() []Envelope {
 	}
 	out := make([]Envelope, len(queue))
 	for i, p := range queue {
-		out[i] = p.envelope()
+		out[i] = p.toEnvelope()
 	}
 	return out
 }
@@ -111,8 +111,8 @@ func (m *Mailbox) Close() {
 	}
 }
 
-// put is called by the bus in sequence order.
-func (m *Mailbox) put(env Envelope) {
+// putNext is called by the bus in sequence order.
+func (m *Mailbox) putNext(env Envelope) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -123,7 +123,7 @@ func (m *Mailbox) put(env Envelope) {
 	case m.resync > 0:
 		m.resync++
 	default:
-		m.add(env)
+		m.addEnvelope(env)
 		if len(m.queue) > m.limits.Events || m.bytes > m.limits.Bytes {
 			m.giveUp()
 		}
@@ -140,16 +140,16 @@ func (m *Mailbox) giveUp() {
 	clear(m.open)
 }
 
-func (m *Mailbox) add(env Envelope) {
+func (m *Mailbox) addEnvelope(env Envelope) {
 	d, ok := env.Event.(Delta)
 	if !ok {
 		m.closeKeys(env.Session)
-		m.bytes += weight(env.Event)
+		m.bytes += weightOf(env.Event)
 		m.queue = append(m.queue, pending{env: env})
 		return
 	}
 	k := openKey{env.Session, d.key()}
-	if i, ok := m.open[k]; ok && m.merge(&m.queue[i], env) {
+	if i, ok := m.open[k]; ok && m.mergeInto(&m.queue[i], env) {
 		return
 	}
 	p := newPending(env, m.limits.Output)
@@ -172,10 +172,10 @@ func (m *Mailbox) closeKeys(session string) {
 	}
 }
 
-// merge puts env into p and reports whether it could.
-func (m *Mailbox) merge(p *pending, env Envelope) bool {
+// mergeInto puts env into p and reports whether it could.
+func (m *Mailbox) mergeInto(p *pending, env Envelope) bool {
 	before := len(p.buf)
-	if !p.merge(env, m.limits.Output) {
+	if !p.mergeDelta(env, m.limits.Output) {
 		return false
 	}
 	m.bytes += len(p.buf) - before

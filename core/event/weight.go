@@ -2,8 +2,8 @@ package event
 
 import "hermes/core/chat"
 
-// weight is about how many bytes of text a waiting fact keeps alive; its other fields are small.
-func weight(e Event) int {
+// weightOf is about how many bytes of text a waiting fact keeps alive; its other fields are small.
+func weightOf(e Event) int {
 	switch f := e.(type) {
 	case MessageAdded:
 		return messageWeight(f.Message)
