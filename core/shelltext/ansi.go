@@ -17,13 +17,13 @@ func ANSIC(s string) string {
 		i++
 		switch c := s[i]; c {
 		case 'x':
-			i += code(&b, s[i+1:], 16, 2)
+			i += writeCode(&b, s[i+1:], 16, 2)
 		case 'u':
-			i += code(&b, s[i+1:], 16, 4)
+			i += writeCode(&b, s[i+1:], 16, 4)
 		case 'U':
-			i += code(&b, s[i+1:], 16, 8)
+			i += writeCode(&b, s[i+1:], 16, 8)
 		case '0', '1', '2', '3', '4', '5', '6', '7':
-			i += code(&b, s[i:], 8, 3) - 1
+			i += writeCode(&b, s[i:], 8, 3) - 1
 		case 'c':
 			if i+1 < len(s) {
 				i++
@@ -39,9 +39,9 @@ func ANSIC(s string) string {
 	return b.String()
 }
 
-// code writes the character whose number s begins with, of at most most digits, and returns how
-// many there were.
-func code(b *strings.Builder, s string, base, most int) int {
+// writeCode writes the character whose number s begins with, of at most most digits, and returns
+// how many there were.
+func writeCode(b *strings.Builder, s string, base, most int) int {
 	n := 0
 	for n < len(s) && n < most {
 		if _, err := strconv.ParseUint(s[n:n+1], base, 8); err != nil {

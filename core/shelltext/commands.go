@@ -25,13 +25,13 @@ const maxText = 64 << 10
 // functions, behind wrappers and in sh -c.
 func Commands(text string) ([]Command, error) {
 	c := &collector{}
-	err := c.script(text, nil)
+	err := c.collectScript(text, nil)
 	return c.out, err
 }
 
 type collector struct{ out []Command }
 
-func (c *collector) script(text string, through []string) error {
+func (c *collector) collectScript(text string, through []string) error {
 	if len(text) > maxText || len(through) > maxDepth {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (c *collector) script(text string, through []string) error {
 			return true
 		}
 		if call, simple := stmt.Cmd.(*syntax.CallExpr); simple {
-			c.call(call, stmt.Background, through)
+			c.collectCall(call, stmt.Background, through)
 		} else if stmt.Background {
 			c.out = append(c.out, Command{Background: true, Through: through})
 		}
@@ -54,17 +54,17 @@ func (c *collector) script(text string, through []string) error {
 	return nil
 }
 
-func (c *collector) call(e *syntax.CallExpr, background bool, through []string) {
+func (c *collector) collectCall(e *syntax.CallExpr, background bool, through []string) {
 	var words []Word
 	for _, w := range e.Args {
 		words = append(words, Read(w)...)
 	}
 	if len(words) > 0 {
-		c.command(words, background, through)
+		c.addCommand(words, background, through)
 	}
 }
 
-func (c *collector) command(words []Word, background bool, through []string) {
+func (c *collector) addCommand(words []Word, background bool, through []string) {
 	c.out = append(c.out, Command{Words: words, Background: background, Through: through})
 	if len(through) > maxDepth {
 		return
@@ -72,9 +72,9 @@ func (c *collector) command(words []Word, background bool, through []string) {
 	in := Starts(words)
 	inside := slices.Concat(through, []string{path.Base(words[0].Text)})
 	for _, argv := range in.Commands {
-		c.command(argv, background, inside)
+		c.addCommand(argv, background, inside)
 	}
 	for _, s := range in.Scripts {
-		_ = c.script(strings.ReplaceAll(s.Text.Text, string(Home), "~"), inside) // what cannot be read has no commands
+		_ = c.collectScript(strings.ReplaceAll(s.Text.Text, string(Home), "~"), inside) // what cannot be read has no commands
 	}
 }

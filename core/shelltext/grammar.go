@@ -101,7 +101,7 @@ func (g *Grammar) Parse(words []string) Line {
 			return rest(i + 1)
 		}
 		before := len(l.Options)
-		used, ok := g.word(&l, words, i)
+		used, ok := g.takeWord(&l, words, i)
 		if !ok {
 			if !g.style.Mixed {
 				return rest(i)
@@ -111,7 +111,7 @@ func (g *Grammar) Parse(words []string) Line {
 		}
 		i += used
 		for _, o := range l.Options[before:] {
-			if g.style.Ends != "" && contains(g.style.Ends, o.Option) {
+			if g.style.Ends != "" && containsWord(g.style.Ends, o.Option) {
 				return rest(i + 1)
 			}
 		}
@@ -119,8 +119,8 @@ func (g *Grammar) Parse(words []string) Line {
 	return l
 }
 
-// contains reports whether name is one of the words of list.
-func contains(list, name string) bool {
+// containsWord reports whether name is one of the words of list.
+func containsWord(list, name string) bool {
 	for word := range strings.FieldsSeq(list) {
 		if word == name {
 			return true
@@ -129,9 +129,9 @@ func contains(list, name string) bool {
 	return false
 }
 
-// word takes one word apart. It returns how many of the words behind it belong to it; false when it
-// is an operand.
-func (g *Grammar) word(l *Line, words []string, i int) (used int, ok bool) {
+// takeWord takes one word apart. It returns how many of the words behind it belong to it; false
+// when it is an operand.
+func (g *Grammar) takeWord(l *Line, words []string, i int) (used int, ok bool) {
 	text := words[i]
 	if g.style.Folded {
 		text = strings.ToLower(text)
@@ -145,12 +145,12 @@ func (g *Grammar) word(l *Line, words []string, i int) (used int, ok bool) {
 	}
 	r, known := g.exact[name]
 	if !known && len(name) > 2 {
-		r, known = g.abbreviated(name)
+		r, known = g.unabbreviate(name)
 	}
 	switch {
 	case known && len(name) > 2 && (!has || r.takes != 0):
-		return l.take(r, value, has, words, i), true
-	case g.prefixed(l, words[i], text, i):
+		return l.noteOption(r, value, has, words, i), true
+	case g.takePrefixed(l, words[i], text, i):
 		return 0, true
 	case text[0] != '-':
 		return 0, false
@@ -162,12 +162,12 @@ func (g *Grammar) word(l *Line, words []string, i int) (used int, ok bool) {
 		l.UnknownOptions = append(l.UnknownOptions, i)
 		return 0, true
 	default:
-		return g.letters(l, words, i), true
+		return g.takeLetters(l, words, i), true
 	}
 }
 
-// abbreviated is the option that a beginning stands for.
-func (g *Grammar) abbreviated(name string) (Rule, bool) {
+// unabbreviate is the option that a beginning stands for.
+func (g *Grammar) unabbreviate(name string) (Rule, bool) {
 	var found Rule
 	if !g.style.Abbreviates {
 		return found, false
@@ -184,7 +184,7 @@ func (g *Grammar) abbreviated(name string) (Rule, bool) {
 	return found, found.Option != ""
 }
 
-func (g *Grammar) prefixed(l *Line, word, text string, i int) bool {
+func (g *Grammar) takePrefixed(l *Line, word, text string, i int) bool {
 	var best Rule
 	for _, r := range g.prefixes {
 		if strings.HasPrefix(text, r.Option) && len(r.Option) > len(best.Option) {
@@ -199,8 +199,8 @@ func (g *Grammar) prefixed(l *Line, word, text string, i int) bool {
 	return true
 }
 
-// take notes an option with its value.
-func (l *Line) take(r Rule, value string, has bool, words []string, i int) (used int) {
+// noteOption notes an option with its value.
+func (l *Line) noteOption(r Rule, value string, has bool, words []string, i int) (used int) {
 	if r.takes == '=' && !has && i+1 < len(words) {
 		value, has, used = words[i+1], true, 1
 	}
@@ -208,8 +208,8 @@ func (l *Line) take(r Rule, value string, has bool, words []string, i int) (used
 	return used
 }
 
-// letters takes -abc apart.
-func (g *Grammar) letters(l *Line, words []string, at int) int {
+// takeLetters takes -abc apart.
+func (g *Grammar) takeLetters(l *Line, words []string, at int) int {
 	word := words[at][1:]
 	for i := 0; i < len(word); i++ {
 		letter := "-" + word[i:i+1]

@@ -32,12 +32,12 @@ func (w Word) Known() bool { return !strings.ContainsRune(w.Text, Unknown) }
 func Words(argv []string) []Word {
 	out := make([]Word, len(argv))
 	for i, a := range argv {
-		out[i] = Word{Text: plain(a), Source: a}
+		out[i] = Word{Text: plainText(a), Source: a}
 	}
 	return out
 }
 
-func plain(s string) string {
+func plainText(s string) string {
 	return strings.NewReplacer(string(Unknown), "", string(Home), "").Replace(s)
 }
 
@@ -65,13 +65,13 @@ func Read(w *syntax.Word) []Word {
 		if err != nil || len(out) >= maxWords {
 			return []Word{{Text: string(Unknown), Source: source.String()}}
 		}
-		out = append(out, Word{Text: text(one.Parts, false), Source: source.String()})
+		out = append(out, Word{Text: partsText(one.Parts, false), Source: source.String()})
 	}
 	return out
 }
 
-// text is what parts of a word become.
-func text(parts []syntax.WordPart, quoted bool) string {
+// partsText is what parts of a word become.
+func partsText(parts []syntax.WordPart, quoted bool) string {
 	var b strings.Builder
 	for i, part := range parts {
 		switch p := part.(type) {
@@ -79,16 +79,16 @@ func text(parts []syntax.WordPart, quoted bool) string {
 			if quoted {
 				b.WriteString(inQuotes(p.Value))
 			} else {
-				b.WriteString(bare(p.Value, i == 0))
+				b.WriteString(readUnquoted(p.Value, i == 0))
 			}
 		case *syntax.SglQuoted:
 			if p.Dollar {
-				b.WriteString(plain(ANSIC(p.Value)))
+				b.WriteString(plainText(ANSIC(p.Value)))
 			} else {
-				b.WriteString(plain(p.Value))
+				b.WriteString(plainText(p.Value))
 			}
 		case *syntax.DblQuoted:
-			b.WriteString(text(p.Parts, true))
+			b.WriteString(partsText(p.Parts, true))
 		case *syntax.ParamExp:
 			if p.Param != nil && p.Param.Value == "HOME" && p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Index == nil && !p.Length && !p.Excl && !p.IsSet && p.NestedParam == nil {
 				b.WriteRune(Home)
@@ -102,9 +102,9 @@ func text(parts []syntax.WordPart, quoted bool) string {
 	return b.String()
 }
 
-// bare reads a part outside of quotes: a backslash takes the next character as it is, wildcards are
-// unknown.
-func bare(s string, first bool) string {
+// readUnquoted reads a part outside of quotes: a backslash takes the next character as it is,
+// wildcards are unknown.
+func readUnquoted(s string, first bool) string {
 	var b strings.Builder
 	if first && strings.HasPrefix(s, "~") {
 		user, _, _ := strings.Cut(s[1:], "/")

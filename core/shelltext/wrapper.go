@@ -85,12 +85,12 @@ const shells = "sh bash dash ash zsh ksh mksh yash rbash fish"
 // Starts says what a command starts.
 func Starts(argv []Word) Started {
 	switch name := path.Base(argv[0].Text); {
-	case contains(shells, name):
+	case containsWord(shells, name):
 		return startsShell(argv, Started{})
 	case name == "su" || name == "runuser" && slices.ContainsFunc(argv, func(w Word) bool { return w.Text == "-c" || strings.HasPrefix(w.Text, "--command") }):
 		return startsShell(argv, Started{Rights: true})
 	case name == "eval":
-		return Started{Scripts: []Script{{Text: joined(argv[1:])}}, Only: true}
+		return Started{Scripts: []Script{{Text: joinWords(argv[1:])}}, Only: true}
 	case name == "trap":
 		if len(argv) < 2 || strings.HasPrefix(argv[1].Text, "-") && argv[1].Text != "--" {
 			return Started{Only: true}
@@ -103,13 +103,13 @@ func Starts(argv []Word) Started {
 	case name == "find" || name == "gfind":
 		return startsFound(argv)
 	case wrappers()[name] != nil:
-		return wrappers()[name].starts(argv)
+		return wrappers()[name].startsOf(argv)
 	default:
 		return Started{}
 	}
 }
 
-func joined(words []Word) Word {
+func joinWords(words []Word) Word {
 	var text, source []string
 	for _, w := range words {
 		text, source = append(text, w.Text), append(source, w.Source)
@@ -117,7 +117,7 @@ func joined(words []Word) Word {
 	return Word{Text: strings.Join(text, " "), Source: strings.Join(source, " ")}
 }
 
-func (w *Wrapper) starts(argv []Word) Started {
+func (w *Wrapper) startsOf(argv []Word) Started {
 	words := make([]string, len(argv)-1)
 	for i, a := range argv[1:] {
 		words[i] = a.Text
@@ -135,24 +135,25 @@ func (w *Wrapper) starts(argv []Word) Started {
 			in.Scripts = append(in.Scripts, Script{Text: Word{Text: o.Value, Source: argv[o.Word+1].Source}})
 		}
 	}
-	rest := w.command(&in, argv[end:])
+	rest := w.commandOf(&in, argv[end:])
 	switch {
 	case len(rest) == 0: // it lists or says something; exec alone only redirects
 		in.Only = argv[0].Text == "exec" && len(argv) == 1
-	case len(rest) > 1 && w.Skip > 0 && contains("-c --command", rest[0].Text): // flock file -c text
+	case len(rest) > 1 && w.Skip > 0 &&
+		containsWord("-c --command", rest[0].Text): // flock file -c text
 		in.Scripts = append(in.Scripts, Script{Text: rest[1]})
 	case w.Line:
-		in.Scripts = append(in.Scripts, Script{Text: joined(rest)})
+		in.Scripts = append(in.Scripts, Script{Text: joinWords(rest)})
 	case w.Feeds != "":
-		in.Commands = [][]Word{fed(l, rest)}
+		in.Commands = [][]Word{markInput(l, rest)}
 	default:
 		in.Commands = [][]Word{rest}
 	}
 	return in
 }
 
-// command takes off what stands before the command of a wrapper.
-func (w *Wrapper) command(in *Started, rest []Word) []Word {
+// commandOf takes off what stands before the command of a wrapper.
+func (w *Wrapper) commandOf(in *Started, rest []Word) []Word {
 	for w.Assigns && len(rest) > 0 && strings.Contains(rest[0].Text, "=") {
 		in.Assigns = append(in.Assigns, rest[0])
 		rest = rest[1:]
@@ -164,9 +165,9 @@ func (w *Wrapper) command(in *Started, rest []Word) []Word {
 	return rest
 }
 
-// fed marks where a wrapper puts what it reads: behind the command, or where a text given by an
-// option stands.
-func fed(l Line, command []Word) []Word {
+// markInput marks where a wrapper puts what it reads: behind the command, or where a text given by
+// an option stands.
+func markInput(l Line, command []Word) []Word {
 	mark := ""
 	for _, o := range l.Options {
 		if o.Role == "feeds" {
@@ -178,11 +179,11 @@ func fed(l Line, command []Word) []Word {
 	if mark == "" {
 		return append(slices.Clone(command), Word{Text: string(Unknown), Source: "..."})
 	}
-	return filled(command, mark)
+	return markUnknown(command, mark)
 }
 
-// filled makes unknown what mark stands for.
-func filled(command []Word, mark string) []Word {
+// markUnknown makes unknown what mark stands for.
+func markUnknown(command []Word, mark string) []Word {
 	out := slices.Clone(command)
 	for i, w := range out {
 		out[i].Text = strings.ReplaceAll(w.Text, mark, string(Unknown))
@@ -198,15 +199,16 @@ func startsShell(argv []Word, in Started) Started {
 			in.Vague = true
 			return in
 		case arg.Text == "--command" && i+1 < len(argv):
-			return in.text(argv[i+1], nil)
+			return in.startText(argv[i+1], nil)
 		case strings.HasPrefix(arg.Text, "--command="):
-			return in.text(Word{Text: strings.TrimPrefix(arg.Text, "--command="), Source: arg.Source}, nil)
-		case contains("-o +o -O +O --rcfile --init-file --emulate", arg.Text):
+			return in.startText(Word{Text: strings.TrimPrefix(arg.Text, "--command="), Source: arg.Source},
+				nil)
+		case containsWord("-o +o -O +O --rcfile --init-file --emulate", arg.Text):
 			i++
 		case strings.HasPrefix(arg.Text, "--"):
 		case len(arg.Text) > 1 && (arg.Text[0] == '-' || arg.Text[0] == '+'):
 			if strings.Contains(arg.Text, "c") {
-				return in.after(argv, i+1)
+				return in.readInline(argv, i+1)
 			}
 		case !in.Rights:
 			return in // a file
@@ -215,20 +217,20 @@ func startsShell(argv []Word, in Started) Started {
 	return in
 }
 
-// after reads the text that follows -c, behind more options.
-func (in Started) after(argv []Word, i int) Started {
+// readInline reads the text that follows -c, behind more options.
+func (in Started) readInline(argv []Word, i int) Started {
 	for ; i < len(argv); i++ {
 		switch a := argv[i].Text; {
-		case contains("-o +o -O +O", a):
+		case containsWord("-o +o -O +O", a):
 			i++
 		case len(a) < 2 || (a[0] != '-' && a[0] != '+'):
-			return in.text(argv[i], argv[min(i+2, len(argv)):]) // between them is a name
+			return in.startText(argv[i], argv[min(i+2, len(argv)):]) // between them is a name
 		}
 	}
 	return in
 }
 
-func (in Started) text(w Word, args []Word) Started {
+func (in Started) startText(w Word, args []Word) Started {
 	in.Scripts, in.Only = []Script{{w, args}}, !in.Rights
 	return in
 }
@@ -236,7 +238,7 @@ func (in Started) text(w Word, args []Word) Started {
 // startsFound reads find ... -exec command ;
 func startsFound(argv []Word) (in Started) {
 	for i := 1; i < len(argv); i++ {
-		if !contains("-exec -execdir -ok -okdir", argv[i].Text) {
+		if !containsWord("-exec -execdir -ok -okdir", argv[i].Text) {
 			continue
 		}
 		end := i + 1
@@ -244,7 +246,7 @@ func startsFound(argv []Word) (in Started) {
 			end++
 		}
 		if end > i+1 {
-			in.Commands = append(in.Commands, filled(argv[i+1:end], "{}"))
+			in.Commands = append(in.Commands, markUnknown(argv[i+1:end], "{}"))
 		}
 		i = end
 	}
