@@ -56,8 +56,8 @@ func newFeed(app client.Client) *feed {
 	return &feed{app: app, began: time.Now(), news: make(chan struct{}), seen: map[string]int{}}
 }
 
-// follow takes what the program tells until ctx ends.
-func (f *feed) follow(ctx context.Context) {
+// followEvents takes what the program tells until ctx ends.
+func (f *feed) followEvents(ctx context.Context) {
 	box := f.app.Events().Subscribe(event.Limits{})
 	defer box.Close()
 	for {
@@ -74,9 +74,9 @@ func (f *feed) follow(ctx context.Context) {
 func (f *feed) takeEvent(e event.Envelope) {
 	switch x := e.Event.(type) {
 	case event.MessageAdded:
-		f.message(e.Session, x.Message)
+		f.addMessage(e.Session, x.Message)
 	case event.MessageSealed:
-		f.message(e.Session, x.Message)
+		f.addMessage(e.Session, x.Message)
 	case event.TurnStarted:
 		f.keepEvent(happened{Type: "turn_started", SessionKey: e.Session})
 	case event.TurnEnded:
@@ -108,7 +108,7 @@ func (f *feed) addLocked(e happened) {
 	f.last++
 	e.Cursor = f.last
 	if e.At == "" {
-		e.At = stamp(time.Now())
+		e.At = formatTime(time.Now())
 	}
 	if len(f.ring) == keptEvents {
 		f.ring = slices.Delete(f.ring, 0, 1)
@@ -118,8 +118,8 @@ func (f *feed) addLocked(e happened) {
 	f.news = make(chan struct{})
 }
 
-// message adds a message once: it may come from the bus and from the store.
-func (f *feed) message(key string, m chat.Message) {
+// addMessage adds a message once: it may come from the bus and from the store.
+func (f *feed) addMessage(key string, m chat.Message) {
 	if m.Status == chat.StatusPartial {
 		return
 	}
@@ -129,15 +129,15 @@ func (f *feed) message(key string, m chat.Message) {
 		return
 	}
 	f.seen[key] = m.Seq
-	if !shown(m, false) {
+	if !isShown(m, false) {
 		return
 	}
 	one := messageOf(m, usualText)
 	f.addLocked(happened{Type: "message", SessionKey: key, At: one.Timestamp, Message: &one})
 }
 
-// look finds what other processes wrote since the server began.
-func (f *feed) look(ctx context.Context) error {
+// lookForOthers finds what other processes wrote since the server began.
+func (f *feed) lookForOthers(ctx context.Context) error {
 	f.looking.Lock()
 	defer f.looking.Unlock()
 	changed, err := f.app.History().List(ctx, session.Filter{Since: f.began, Limit: lookedAt})
@@ -169,7 +169,7 @@ func (f *feed) lookAt(ctx context.Context, i event.SessionInfo) error {
 			f.mu.Unlock()
 			continue
 		}
-		f.message(i.UID, m)
+		f.addMessage(i.UID, m)
 	}
 	return err
 }
@@ -191,8 +191,8 @@ type pollOut struct {
 	Missed     bool       `json:"missed,omitempty" jsonschema:"events after the cursor are no longer kept"`
 }
 
-// since are the events after a cursor. One of an earlier life of the server begins anew.
-func (f *feed) since(in pollIn) (out pollOut, news <-chan struct{}) {
+// eventsAfter are the events after a cursor. One of an earlier life of the server begins anew.
+func (f *feed) eventsAfter(in pollIn) (out pollOut, news <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	after := max(in.AfterCursor, 0)
@@ -203,7 +203,7 @@ func (f *feed) since(in pollIn) (out pollOut, news <-chan struct{}) {
 	if len(f.ring) > 0 && f.ring[0].Cursor > after+1 {
 		out.Missed = true
 	}
-	limit := within(in.Limit, 20, maxEvents)
+	limit := clampTo(in.Limit, 20, maxEvents)
 	for _, e := range f.ring {
 		if e.Cursor <= after {
 			continue
@@ -221,24 +221,24 @@ func (f *feed) since(in pollIn) (out pollOut, news <-chan struct{}) {
 }
 
 func (s *Server) poll(ctx context.Context, _ *sdk.CallToolRequest, in pollIn) (pollOut, error) {
-	if err := s.feed.look(ctx); err != nil {
+	if err := s.feed.lookForOthers(ctx); err != nil {
 		return pollOut{Events: []happened{}}, err
 	}
-	out, _ := s.feed.since(in)
+	out, _ := s.feed.eventsAfter(in)
 	return out, nil
 }
 
 func (s *Server) wait(ctx context.Context, _ *sdk.CallToolRequest, in waitIn) (pollOut, error) {
-	limit := time.Duration(within(in.TimeoutMS, 30_000, int(longestWaitForEvents/time.Millisecond))) * time.Millisecond
+	limit := time.Duration(clampTo(in.TimeoutMS, 30_000, int(longestWaitForEvents/time.Millisecond))) * time.Millisecond
 	over := time.NewTimer(limit)
 	defer over.Stop()
 	tick := time.NewTicker(lookPause)
 	defer tick.Stop()
 	for {
-		if err := s.feed.look(ctx); err != nil {
+		if err := s.feed.lookForOthers(ctx); err != nil {
 			return pollOut{Events: []happened{}}, err
 		}
-		out, news := s.feed.since(in.pollIn)
+		out, news := s.feed.eventsAfter(in.pollIn)
 		if len(out.Events) > 0 {
 			return out, nil
 		}
@@ -251,7 +251,7 @@ func (s *Server) wait(ctx context.Context, _ *sdk.CallToolRequest, in waitIn) (p
 			case <-tick.C:
 				waiting = false
 			case <-news:
-				if out, news = s.feed.since(in.pollIn); len(out.Events) > 0 {
+				if out, news = s.feed.eventsAfter(in.pollIn); len(out.Events) > 0 {
 					return out, nil
 				}
 			}

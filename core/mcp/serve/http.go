@@ -59,13 +59,13 @@ func (s *Server) Handler(token string) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case !loopback(r.Host):
+		case !isLoopback(r.Host):
 			http.Error(w, "this address is for programs on this machine only", http.StatusForbidden)
 			return
 		case !sameOrigin(r):
 			http.Error(w, "no web page may use this address", http.StatusForbidden)
 			return
-		case token == "" || !bears(r, want):
+		case token == "" || !hasToken(r, want):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "the token is missing or wrong: send the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
 			return
@@ -81,16 +81,16 @@ func (s *Server) Handler(token string) http.Handler {
 	})
 }
 
-// bears reports whether the request has the token, in a time that does not tell how much of it.
-func bears(r *http.Request, want [sha256.Size]byte) bool {
+// hasToken reports whether the request has the token, in a time that does not tell how much of it.
+func hasToken(r *http.Request, want [sha256.Size]byte) bool {
 	kind, given, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	have := sha256.Sum256([]byte(strings.TrimSpace(given)))
 	return ok && strings.EqualFold(kind, "Bearer") && subtle.ConstantTimeCompare(have[:], want[:]) == 1
 }
 
-// loopback reports whether a host, with a port or without, is this machine by its address or as
+// isLoopback reports whether a host, with a port or without, is this machine by its address or as
 // localhost.
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -114,12 +114,12 @@ func sameOrigin(r *http.Request) bool {
 
 // Listen opens an address of this machine for HTTP; others are refused.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
-	if !loopback(address) {
+	if !isLoopback(address) {
 		return nil, errors.New("only addresses of this machine are served: write 127.0.0.1:8765, or 127.0.0.1:0 for any free port")
 	}
 	var c net.ListenConfig
 	l, err := c.Listen(ctx, "tcp", address)
-	if err == nil && !loopback(l.Addr().String()) { // what localhost means is a file's word
+	if err == nil && !isLoopback(l.Addr().String()) { // what localhost means is a file's word
 		return nil, errors.Join(fmt.Errorf("%s leads to %s, which is not this machine alone", address, l.Addr()), l.Close())
 	}
 	return l, err

@@ -41,11 +41,11 @@ type conversation struct {
 func conversationOf(i event.SessionInfo) conversation {
 	return conversation{
 		SessionKey: i.UID, SessionID: i.UID, Platform: i.Source, DisplayName: i.Title, Preview: i.Preview, Folder: i.Cwd, Model: i.Model,
-		Messages: i.Messages, CreatedAt: stamp(i.Started), UpdatedAt: stamp(i.Last),
+		Messages: i.Messages, CreatedAt: formatTime(i.Started), UpdatedAt: formatTime(i.Last),
 	}
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // message is one message of a conversation.
 type message struct {
@@ -62,7 +62,7 @@ type message struct {
 }
 
 func messageOf(m chat.Message, most int) message {
-	out := message{ID: m.ID, Seq: m.Seq, Role: string(m.Role), Attachments: len(m.Parts), Timestamp: stamp(m.At)}
+	out := message{ID: m.ID, Seq: m.Seq, Role: string(m.Role), Attachments: len(m.Parts), Timestamp: formatTime(m.At)}
 	text := m.Text
 	if m.Result != nil {
 		text, out.Tool = m.Result.Text, m.Result.Name
@@ -162,18 +162,18 @@ type searchOut struct {
 
 // addReading adds what changes nothing.
 func (s *Server) addReading() {
-	add(s, "conversations_list", true, s.listConversations)
-	add(s, "conversation_get", true, s.get)
-	add(s, "messages_read", true, s.readMessages)
-	add(s, "attachments_fetch", true, s.attachments)
-	add(s, "messages_search", true, s.search)
-	add(s, "events_poll", true, s.poll)
-	add(s, "events_wait", true, s.wait)
+	addTool(s, "conversations_list", true, s.listConversations)
+	addTool(s, "conversation_get", true, s.get)
+	addTool(s, "messages_read", true, s.readMessages)
+	addTool(s, "attachments_fetch", true, s.attachments)
+	addTool(s, "messages_search", true, s.search)
+	addTool(s, "events_poll", true, s.poll)
+	addTool(s, "events_wait", true, s.wait)
 }
 
 func (s *Server) listConversations(ctx context.Context, _ *sdk.CallToolRequest, in listIn) (listOut, error) {
 	found, err := s.o.Client.History().List(ctx, session.Filter{
-		Limit: within(in.Limit, 50, maxConversations), Offset: max(in.Offset, 0), Query: in.Search, Source: in.Platform,
+		Limit: clampTo(in.Limit, 50, maxConversations), Offset: max(in.Offset, 0), Query: in.Search, Source: in.Platform,
 	})
 	out := listOut{Conversations: []conversation{}}
 	for _, i := range found {
@@ -205,7 +205,7 @@ func (s *Server) readMessages(ctx context.Context, _ *sdk.CallToolRequest, in re
 	if err != nil {
 		return readOut{}, err
 	}
-	limit, most := within(in.Limit, 50, maxMessages), within(in.MaxChars, usualText, maxText)
+	limit, most := clampTo(in.Limit, 50, maxMessages), clampTo(in.MaxChars, usualText, maxText)
 	out := readOut{SessionKey: i.UID, Messages: []message{}}
 	page := session.Page{BeforeSeq: max(in.Before, 0), Limit: maxMessages}
 	size := 0
@@ -215,7 +215,7 @@ func (s *Server) readMessages(ctx context.Context, _ *sdk.CallToolRequest, in re
 			return readOut{}, err
 		}
 		for _, m := range slices.Backward(found) {
-			if !shown(m, in.IncludeTools) {
+			if !isShown(m, in.IncludeTools) {
 				continue
 			}
 			one := messageOf(m, most)
@@ -235,9 +235,9 @@ func (s *Server) readMessages(ctx context.Context, _ *sdk.CallToolRequest, in re
 	return out, nil
 }
 
-// shown reports whether clients are given a message: what was said, and what tools gave when that
+// isShown reports whether clients are given a message: what was said, and what tools gave when that
 // is asked for.
-func shown(m chat.Message, tools bool) bool {
+func isShown(m chat.Message, tools bool) bool {
 	switch m.Role {
 	case chat.RoleUser, chat.RoleAssistant:
 		return m.Text != "" || len(m.Parts) > 0
@@ -276,12 +276,12 @@ func (s *Server) attachments(ctx context.Context, _ *sdk.CallToolRequest, in att
 
 func (s *Server) search(ctx context.Context, _ *sdk.CallToolRequest, in searchIn) (searchOut, error) {
 	query, _ := cutText(in.Query, 1000)
-	found, err := s.o.Client.History().Search(ctx, session.Query{Text: query, Limit: within(in.Limit, 20, maxHits)})
+	found, err := s.o.Client.History().Search(ctx, session.Query{Text: query, Limit: clampTo(in.Limit, 20, maxHits)})
 	out := searchOut{Total: found.Total, Count: len(found.Hits), Hits: []hit{}}
 	for _, h := range found.Hits {
 		out.Hits = append(out.Hits, hit{
 			SessionKey: h.Session.UID, DisplayName: h.Session.Title, MessageID: h.MessageID, Seq: h.Seq, Role: string(h.Role), Tool: h.Tool,
-			Snippet: h.Snippet, Timestamp: stamp(h.At),
+			Snippet: h.Snippet, Timestamp: formatTime(h.At),
 		})
 	}
 	return out, err

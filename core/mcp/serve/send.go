@@ -32,7 +32,7 @@ type sendOut struct {
 	Cursor     int64  `json:"cursor" jsonschema:"ask events_wait with it for what follows"`
 }
 
-func (s *Server) addSending() { add(s, "messages_send", false, s.send) }
+func (s *Server) addSending() { addTool(s, "messages_send", false, s.send) }
 
 func (s *Server) send(ctx context.Context, r *sdk.CallToolRequest, in sendIn) (sendOut, error) {
 	if strings.TrimSpace(in.Message) == "" {
@@ -47,13 +47,13 @@ func (s *Server) send(ctx context.Context, r *sdk.CallToolRequest, in sendIn) (s
 		if err != nil {
 			return sendOut{}, err
 		}
-		if uid = info.UID; !s.feed.worked(uid) {
+		if uid = info.UID; !s.feed.hasWorkedIn(uid) {
 			if _, err := s.o.Client.History().Open(ctx, uid, event.OpeningResume); err != nil {
 				return sendOut{}, err
 			}
 		}
 	}
-	out := sendOut{SessionKey: uid, Cursor: s.feed.cursor()}
+	out := sendOut{SessionKey: uid, Cursor: s.feed.lastCursor()}
 	from := chat.Author{Kind: chat.AuthorAgent, ID: clientName(r)}
 	return out, s.o.Client.Submit(ctx, uid, agent.Input{From: from, Text: in.Message, Mode: event.InputQueue})
 }
@@ -68,14 +68,14 @@ func clientName(r *sdk.CallToolRequest) string {
 	return name
 }
 
-// worked reports whether this process told of the conversation: then it is open here.
-func (f *feed) worked(key string) bool {
+// hasWorkedIn reports whether this process told of the conversation: then it is open here.
+func (f *feed) hasWorkedIn(key string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.ContainsFunc(f.ring, func(e happened) bool { return e.SessionKey == key && e.Type == "turn_started" })
 }
 
-func (f *feed) cursor() int64 {
+func (f *feed) lastCursor() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.last
@@ -106,10 +106,10 @@ func approvalOf(e event.Envelope, x event.ApprovalAsked) approval {
 	detail, _ := cutText(x.Detail, maxDetail)
 	a := approval{
 		ID: x.ID, SessionKey: e.Session, Tool: x.Call.Name, Title: x.Title, Detail: detail, Effects: x.Effects, Backend: x.Backend,
-		CreatedAt: stamp(e.At), choices: x.Choices,
+		CreatedAt: formatTime(e.At), choices: x.Choices,
 	}
 	if !x.Deadline.IsZero() {
-		a.Deadline = stamp(x.Deadline)
+		a.Deadline = formatTime(x.Deadline)
 	}
 	for name, d := range decisions() {
 		if slices.Contains(x.Choices, d) {
@@ -139,17 +139,17 @@ type respondOut struct {
 }
 
 func (s *Server) addPermissions() {
-	add(s, "permissions_list_open", true, s.listOpen)
-	add(s, "permissions_respond", false, s.respond)
+	addTool(s, "permissions_list_open", true, s.listOpen)
+	addTool(s, "permissions_respond", false, s.respond)
 }
 
 func (s *Server) listOpen(context.Context, *sdk.CallToolRequest, nothing) (openOut, error) {
-	list := s.feed.asked()
+	list := s.feed.openQuestions()
 	return openOut{Count: len(list), Approvals: list}, nil
 }
 
-// asked are the questions that wait, the oldest first.
-func (f *feed) asked() []approval {
+// openQuestions are the questions that wait, the oldest first.
+func (f *feed) openQuestions() []approval {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]approval{}, f.open[:min(len(f.open), maxOpenAsks)]...)
@@ -157,7 +157,7 @@ func (f *feed) asked() []approval {
 
 func (s *Server) respond(_ context.Context, _ *sdk.CallToolRequest, in respondIn) (respondOut, error) {
 	out := respondOut{ApprovalID: in.ID, Decision: in.Decision}
-	list := s.feed.asked()
+	list := s.feed.openQuestions()
 	i := slices.IndexFunc(list, func(a approval) bool { return a.ID == in.ID })
 	if i < 0 {
 		return out, fmt.Errorf("nothing with the id %q waits for an answer: permissions_list_open has what does", in.ID)

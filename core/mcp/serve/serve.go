@@ -86,7 +86,7 @@ func New(o Options) (*Server, error) {
 	s.done.Add(1)
 	crash.Go("mcp serve", func() {
 		defer s.done.Done()
-		s.feed.follow(ctx)
+		s.feed.followEvents(ctx)
 	})
 	return s, nil
 }
@@ -112,8 +112,8 @@ type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-// add gives the server a tool. One that does not read only says so.
-func add[In, Out any](s *Server, name string, reads bool, run func(context.Context, *sdk.CallToolRequest, In) (Out, error)) {
+// addTool gives the server a tool. One that does not read only says so.
+func addTool[In, Out any](s *Server, name string, reads bool, run func(context.Context, *sdk.CallToolRequest, In) (Out, error)) {
 	tool := &sdk.Tool{Name: name, Description: s.about.Tools[name], Annotations: &sdk.ToolAnnotations{ReadOnlyHint: reads}}
 	sdk.AddTool(s.server, tool, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		out, err := run(ctx, r, in)
@@ -157,24 +157,24 @@ func cleanJSON(data []byte) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(clean(v)) != nil {
+	if enc.Encode(cleanValue(v)) != nil {
 		return secret.JSON(data)
 	}
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// clean is v without secrets in its texts.
-func clean(v any) any {
+// cleanValue is v without secrets in its texts.
+func cleanValue(v any) any {
 	switch v := v.(type) {
 	case string:
 		return string(secret.JSON([]byte(v))) // it may be JSON itself: the result of a tool
 	case []any:
 		for i := range v {
-			v[i] = clean(v[i])
+			v[i] = cleanValue(v[i])
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = clean(v[name])
+			v[name] = cleanValue(v[name])
 		}
 	}
 	return v
@@ -195,8 +195,8 @@ func cutText(text string, most int) (out string, cut bool) {
 	return text, false
 }
 
-// within is n between 1 and most, or the usual number when it is not given.
-func within(n, usual, most int) int {
+// clampTo is n between 1 and most, or the usual number when it is not given.
+func clampTo(n, usual, most int) int {
 	if n <= 0 {
 		return usual
 	}
