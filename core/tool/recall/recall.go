@@ -58,12 +58,12 @@ func Search(s Sessions) tool.Tool {
 		Intent: tool.Arg(func(a searchArgs) intent.Intent {
 			return intent.ReadsOnly(cmp.Or(a.Query, a.Session, "recent sessions"))
 		}),
-	}, r.run)
+	}, r.runSearch)
 }
 
 type recall struct{ sessions Sessions }
 
-func (r recall) run(ctx context.Context, c tool.Call, a searchArgs) (tool.Result, error) {
+func (r recall) runSearch(ctx context.Context, c tool.Call, a searchArgs) (tool.Result, error) {
 	a.Limit, a.Window = cmp.Or(a.Limit, 3), cmp.Or(a.Window, 5)
 	roles, err := parseRoles(a.Roles)
 	if err != nil {
@@ -74,11 +74,11 @@ func (r recall) run(ctx context.Context, c tool.Call, a searchArgs) (tool.Result
 	case a.Around != 0 && a.Session == "":
 		return tool.Fail("around_message_id needs session_id: a search result names both."), nil
 	case a.Session != "":
-		err = r.open(ctx, &w, a)
+		err = r.openSession(ctx, &w, a)
 	case strings.TrimSpace(a.Query) != "":
-		err = r.discover(ctx, &w, a, c.Session)
+		err = r.discoverByWords(ctx, &w, a, c.Session)
 	default:
-		err = r.browse(ctx, &w, a, c.Session)
+		err = r.listNewest(ctx, &w, a, c.Session)
 	}
 	if err != nil && ctx.Err() == nil {
 		return tool.Fail("%v", err), nil
@@ -100,36 +100,36 @@ func parseRoles(s string) ([]chat.Role, error) {
 	return roles, nil
 }
 
-// discover finds sessions by words: of each the best place with its surroundings, and how it began
-// and ended.
-func (r recall) discover(ctx context.Context, w *writer, a searchArgs, self string) error {
+// discoverByWords finds sessions by words: of each the best place with its surroundings, and how it
+// began and ended.
+func (r recall) discoverByWords(ctx context.Context, w *writer, a searchArgs, self string) error {
 	res, err := r.sessions.Search(ctx, session.Query{Text: a.Query, Limit: 60})
 	if err != nil {
 		return err
 	}
-	best := firsts(res.Hits, self)
+	best := bestOfEach(res.Hits, self)
 	sortHits(best, a.Sort)
 	if len(best) == 0 {
-		w.line("No past message matches %q. Try fewer or other words; words are matched whole, add * for beginnings.", a.Query)
+		w.writeLine("No past message matches %q. Try fewer or other words; words are matched whole, add * for beginnings.", a.Query)
 		return nil
 	}
-	w.line("%d messages match; %d of the sessions:", res.Total, min(a.Limit, len(best)))
+	w.writeLine("%d messages match; %d of the sessions:", res.Total, min(a.Limit, len(best)))
 	for _, h := range best[:min(a.Limit, len(best))] {
-		if err := r.hit(ctx, w, h, a.Window); err != nil {
+		if err := r.writeHit(ctx, w, h, a.Window); err != nil {
 			return err
 		}
 	}
 	if res.Rebuilding > 0 {
-		w.line("[the index is being rebuilt: older messages may be missing]")
+		w.writeLine("[the index is being rebuilt: older messages may be missing]")
 	}
-	w.line("Read on with session_id and around_message_id.")
+	w.writeLine("Read on with session_id and around_message_id.")
 	return nil
 }
 
-// firsts keeps the best hit of each conversation. A fork repeats what its parent said, so a session
-// and those forked from it count as one; the asking session and what it was forked from know it
-// already.
-func firsts(hits []session.Hit, self string) []session.Hit {
+// bestOfEach keeps the best hit of each conversation. A fork repeats what its parent said, so a
+// session and those forked from it count as one; the asking session and what it was forked from
+// know it already.
+func bestOfEach(hits []session.Hit, self string) []session.Hit {
 	seen := map[string]bool{self: true}
 	var out []session.Hit
 	for _, h := range hits {
@@ -152,11 +152,11 @@ func sortHits(hits []session.Hit, order string) {
 		case "oldest":
 			return a.At.Compare(b.At)
 		}
-		return cmp.Compare(scheduled(a), scheduled(b))
+		return cmp.Compare(orderOf(a), orderOf(b))
 	})
 }
 
-func scheduled(h session.Hit) int {
+func orderOf(h session.Hit) int {
 	if strings.HasPrefix(h.Session.Source, "cron") {
 		return 1
 	}
@@ -165,10 +165,10 @@ func scheduled(h session.Hit) int {
 
 const edges = 3 // messages shown from the start and the end of a found session
 
-func (r recall) hit(ctx context.Context, w *writer, h session.Hit, window int) error {
-	w.session(h.Session)
+func (r recall) writeHit(ctx context.Context, w *writer, h session.Hit, window int) error {
+	w.writeSession(h.Session)
 	if h.MessageID == 0 {
-		w.line("The title matches.")
+		w.writeLine("The title matches.")
 	}
 	head, _, err := r.sessions.Messages(ctx, h.Session.UID, session.Page{BeforeSeq: edges + 1, Limit: edges})
 	if err != nil {
@@ -176,8 +176,8 @@ func (r recall) hit(ctx context.Context, w *writer, h session.Hit, window int) e
 	}
 	var around []chat.Message
 	if h.MessageID != 0 {
-		w.line("Found in message %d: %s", h.MessageID, h.Snippet)
-		if around, err = r.around(ctx, h.Session.UID, h.MessageID, window); err != nil {
+		w.writeLine("Found in message %d: %s", h.MessageID, h.Snippet)
+		if around, err = r.messagesAround(ctx, h.Session.UID, h.MessageID, window); err != nil {
 			return err
 		}
 	}
@@ -185,29 +185,29 @@ func (r recall) hit(ctx context.Context, w *writer, h session.Hit, window int) e
 	if err != nil {
 		return err
 	}
-	w.messages(h.MessageID, head, around, tail)
+	w.writePages(h.MessageID, head, around, tail)
 	return nil
 }
 
-// around returns window messages on each side of one.
-func (r recall) around(ctx context.Context, uid string, id int64, window int) ([]chat.Message, error) {
+// messagesAround returns window messages on each side of one.
+func (r recall) messagesAround(ctx context.Context, uid string, id int64, window int) ([]chat.Message, error) {
 	msgs, _, err := r.sessions.Messages(ctx, uid, session.Page{AroundID: id, Limit: 2*window + 1})
 	return msgs, err
 }
 
-// open is scroll, with an anchor, or read: the first 20 and the last 10 messages.
-func (r recall) open(ctx context.Context, w *writer, a searchArgs) error {
+// openSession is scroll, with an anchor, or read: the first 20 and the last 10 messages.
+func (r recall) openSession(ctx context.Context, w *writer, a searchArgs) error {
 	info, err := r.sessions.Resolve(ctx, a.Session)
 	if err != nil {
 		return err
 	}
-	w.session(info)
+	w.writeSession(info)
 	if a.Around != 0 {
-		msgs, err := r.around(ctx, info.UID, a.Around, a.Window)
+		msgs, err := r.messagesAround(ctx, info.UID, a.Around, a.Window)
 		if err != nil {
 			return err
 		}
-		w.messages(a.Around, msgs)
+		w.writePages(a.Around, msgs)
 		return nil
 	}
 	const first, last = 20, 10
@@ -219,12 +219,12 @@ func (r recall) open(ctx context.Context, w *writer, a searchArgs) error {
 	if err != nil {
 		return err
 	}
-	w.messages(0, head, tail)
+	w.writePages(0, head, tail)
 	return nil
 }
 
-// browse lists the newest sessions.
-func (r recall) browse(ctx context.Context, w *writer, a searchArgs, self string) error {
+// listNewest lists the newest sessions.
+func (r recall) listNewest(ctx context.Context, w *writer, a searchArgs, self string) error {
 	all, err := r.sessions.List(ctx, session.Filter{Limit: 300})
 	if err != nil {
 		return err
@@ -237,12 +237,12 @@ func (r recall) browse(ctx context.Context, w *writer, a searchArgs, self string
 		return y.Last.Compare(x.Last)
 	})
 	if len(all) == 0 {
-		w.line("There are no other sessions.")
+		w.writeLine("There are no other sessions.")
 		return nil
 	}
 	for _, i := range all[:min(a.Limit, len(all))] {
-		w.session(i)
-		w.line("%s", i.Preview)
+		w.writeSession(i)
+		w.writeLine("%s", i.Preview)
 	}
 	return nil
 }

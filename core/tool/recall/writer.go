@@ -19,58 +19,58 @@ type writer struct {
 	roles []chat.Role
 }
 
-func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
+func (w *writer) writeLine(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-func (w *writer) session(i event.SessionInfo) {
-	w.line("\n## %s\nsession_id=%s, %s to %s, %d messages, %s", title(i), i.UID,
+func (w *writer) writeSession(i event.SessionInfo) {
+	w.writeLine("\n## %s\nsession_id=%s, %s to %s, %d messages, %s", titleOf(i), i.UID,
 		i.Started.Format("2006-01-02 15:04"), i.Last.Format("2006-01-02 15:04"), i.Messages, i.Project)
 }
 
-func title(i event.SessionInfo) string {
+func titleOf(i event.SessionInfo) string {
 	if i.Title != "" {
 		return i.Title
 	}
 	return "(no title)"
 }
 
-// messages writes pages of one session in order, each message once, with a mark where some are left
-// out.
-func (w *writer) messages(anchor int64, pages ...[]chat.Message) {
+// writePages writes pages of one session in order, each message once, with a mark where some are
+// left out.
+func (w *writer) writePages(anchor int64, pages ...[]chat.Message) {
 	all := slices.Concat(pages...)
 	slices.SortStableFunc(all, func(a, b chat.Message) int { return a.Seq - b.Seq })
 	all = slices.CompactFunc(all, func(a, b chat.Message) bool { return a.ID == b.ID })
 	last := 0
 	for _, m := range all {
 		if last > 0 && m.Seq > last+1 {
-			w.line("[... %d messages]", m.Seq-last-1)
+			w.writeLine("[... %d messages]", m.Seq-last-1)
 		}
 		last = m.Seq
 		if m.ID == anchor || slices.Contains(w.roles, m.Role) {
-			w.message(m, m.ID == anchor)
+			w.writeMessage(m, m.ID == anchor)
 		}
 	}
 }
 
-func (w *writer) message(m chat.Message, anchor bool) {
+func (w *writer) writeMessage(m chat.Message, anchor bool) {
 	mark := ""
 	if anchor {
 		mark = " <-- found here"
 	}
-	w.line("[%d %s]%s %s", m.ID, m.Role, mark, body(m))
+	w.writeLine("[%d %s]%s %s", m.ID, m.Role, mark, bodyOf(m))
 }
 
-func body(m chat.Message) string {
+func bodyOf(m chat.Message) string {
 	text := m.Text
 	if m.Result != nil {
 		text = m.Result.Name + ": " + m.Result.Text
 	}
 	for _, c := range m.Calls {
-		text += fmt.Sprintf(" (calls %s %s)", c.Name, shorten(string(c.Args), 200))
+		text += fmt.Sprintf(" (calls %s %s)", c.Name, shortenText(string(c.Args), 200))
 	}
-	return shorten(strings.TrimSpace(text), messageRunes)
+	return shortenText(strings.TrimSpace(text), messageRunes)
 }
 
-func shorten(s string, n int) string {
+func shortenText(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
 		return s
