@@ -47,7 +47,7 @@ func newCall(h event.Header, e event.ToolStarted) *call {
 
 func (c *call) key() callKey { return callKey{c.session, c.id} }
 
-func (c *call) running() bool { return c.result == nil }
+func (c *call) isRunning() bool { return c.result == nil }
 
 // addOutput appends a delta. A gap (the mailbox kept only the tail) is said, a repeat is dropped.
 func (c *call) addOutput(e event.ToolOutput) {
@@ -112,9 +112,9 @@ func (c *call) addNote(s string) {
 	c.buf.writeRaw([]byte(strings.TrimRight(s, "\n") + "\n"))
 }
 
-// elapsed is how long the call runs or ran.
-func (c *call) elapsed(now time.Time) time.Duration {
-	if c.running() {
+// elapsedAt is how long the call runs or ran.
+func (c *call) elapsedAt(now time.Time) time.Duration {
+	if c.isRunning() {
 		return now.Sub(c.started)
 	}
 	if c.result.Took > 0 {
@@ -126,8 +126,8 @@ func (c *call) elapsed(now time.Time) time.Duration {
 // clockText is took as it is shown. While the call runs it has no parts of a second: they would be
 // old as soon as they are read.
 func (c *call) clockText(now time.Time) string {
-	d := c.elapsed(now)
-	if c.running() && d < 10*time.Second {
+	d := c.elapsedAt(now)
+	if c.isRunning() && d < 10*time.Second {
 		return strconv.Itoa(int(max(0, d).Seconds())) + " s"
 	}
 	return formatClock(d)

@@ -98,7 +98,7 @@ func (p *Pane) whyNoHits() string {
 }
 
 func (p *Pane) whyNotOpen() string {
-	if c := p.currentCall(); c == nil || c.running() || c.result.Spill == "" {
+	if c := p.currentCall(); c == nil || c.isRunning() || c.result.Spill == "" {
 		return "no more of it was kept than what is here"
 	}
 	return ""

@@ -77,7 +77,7 @@ func (p *Pane) takeLoaded(m loadedMsg) {
 			continue
 		}
 		if live := p.byID[callKey{m.session, r.CallID}]; live != nil {
-			if live.running() {
+			if live.isRunning() {
 				live.finish(msg.At, *r)
 			}
 			continue

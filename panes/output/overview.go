@@ -97,7 +97,7 @@ func (p *Pane) noteOverview(env event.Envelope) {
 // isIdle reports whether nothing runs that would be worth the whole pane, and nobody reads.
 func (p *Pane) isIdle() bool {
 	c := p.currentCall()
-	return !p.busy[p.session] && p.pinned == nil && p.view.follow && p.view.query == "" && (c == nil || !c.running())
+	return !p.busy[p.session] && p.pinned == nil && p.view.follow && p.view.query == "" && (c == nil || !c.isRunning())
 }
 
 // loadOverview reads the overview again, when it is in sight.
@@ -226,7 +226,7 @@ func (p *Pane) fileRows() []string {
 		room := max(4, p.w-4-len(plus)-len(minus)-1)
 		path := text.Inline(f.Path)
 		if over := text.Width(path) - room; over > 0 { // the end of a path tells most
-			path = p.styles.Glyphs.Ellipsis + tail(path, room-1)
+			path = p.styles.Glyphs.Ellipsis + tailThatFits(path, room-1)
 		}
 		out = append(out, "  "+text.Fit(path, room)+" "+p.styles.DiffAdd.Render(plus)+" "+p.styles.DiffDel.Render(minus)+" ")
 	}
@@ -236,8 +236,8 @@ func (p *Pane) fileRows() []string {
 	return out
 }
 
-// tail is the end of s that fits into w cells.
-func tail(s string, w int) string {
+// tailThatFits is the end of s that fits into w cells.
+func tailThatFits(s string, w int) string {
 	for text.Width(s) > w {
 		_, size := firstRune(s)
 		s = s[size:]

@@ -88,10 +88,10 @@ func (p *Pane) Title() ui.Title {
 	if c.gist != "" {
 		t.Text = "Output ── " + c.gist
 	}
-	if !c.running() || c.waits != "" {
+	if !c.isRunning() || c.waits != "" {
 		t.Right = c.outcomeText() + " "
 	}
-	if c.backend != "" && c.running() {
+	if c.backend != "" && c.isRunning() {
 		t.Right += c.backend + " "
 	}
 	t.Right += c.clockText(p.now())
@@ -111,10 +111,10 @@ func (p *Pane) Restyle(s *style.Styles) { p.styles, p.memoOK = s, false }
 // RefreshAt implements ui.Refresher: the title shows how long the call runs.
 func (p *Pane) RefreshAt(now time.Time) time.Time {
 	c := p.currentCall()
-	if c == nil || !c.running() || p.w <= 0 {
+	if c == nil || !c.isRunning() || p.w <= 0 {
 		return time.Time{}
 	}
-	return now.Add(time.Second - max(0, c.elapsed(now))%time.Second)
+	return now.Add(time.Second - max(0, c.elapsedAt(now))%time.Second)
 }
 
 // Apply implements ui.Pane.
@@ -186,7 +186,7 @@ func (p *Pane) addCall(c *call) bool {
 		return false
 	}
 	p.calls, p.byID[c.key()] = append(p.calls, c), c
-	if c.session == p.session && p.pinned != nil && !p.pinned.running() && p.view.follow {
+	if c.session == p.session && p.pinned != nil && !p.pinned.isRunning() && p.view.follow {
 		p.pinned = nil // a new call takes over from a selected one that is over
 	}
 	p.dropOldest()
@@ -199,7 +199,7 @@ func (p *Pane) dropOldest() {
 		kept += c.buf.size
 	}
 	for i := 0; (len(p.calls) > maxCalls || kept > maxKept) && i < len(p.calls); i++ {
-		if old := p.calls[i]; !old.running() && old != current && old != p.pinned {
+		if old := p.calls[i]; !old.isRunning() && old != current && old != p.pinned {
 			delete(p.byID, old.key())
 			p.calls = slices.Delete(p.calls, i, i+1)
 			kept -= old.buf.size
@@ -233,7 +233,7 @@ func (p *Pane) currentCall() *call {
 		if c.session != p.session {
 			continue
 		}
-		if c.running() {
+		if c.isRunning() {
 			return c
 		}
 		if newest == nil {

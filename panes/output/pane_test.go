@@ -294,7 +294,7 @@ func TestAfterLostEventsCallsEnd(t *testing.T) {
 	h.messages = []chat.Message{{Role: chat.RoleTool, At: start, Result: &chat.ToolResult{CallID: "c", Name: "terminal", Text: "some"}}}
 	p.all(event.Header{}, event.Resync{})
 	uitest.Pump(p, p.Wake())
-	if p.currentCall().running() {
+	if p.currentCall().isRunning() {
 		t.Error("the call runs for ever after a resync")
 	}
 	h.err = errors.New("no store")

@@ -31,13 +31,13 @@ func (p *Pane) followPull(env event.Envelope) bool {
 		return false
 	}
 	c := p.currentCall()
-	return c != nil && c.running()
+	return c != nil && c.isRunning()
 }
 
 // waitsFor is the pull that a call waits for; nil when it waits for none. A call that names no back
 // end waits for the only one.
 func (p *Pane) waitsFor(c *call) (name string, m *progress.Meter) {
-	if !c.running() || c.waits != "" {
+	if !c.isRunning() || c.waits != "" {
 		return "", nil
 	}
 	if m = p.pulls[c.backend]; m != nil {

@@ -14,7 +14,7 @@ import (
 // tailRows below the output of a call that has ended: its changes of files, warnings, where all of
 // it is, and how it went. They depend on the width, and are made once for each.
 func (c *call) tailRows(w int, s *style.Styles) []string {
-	if c.running() || w <= 0 || s == nil {
+	if c.isRunning() || w <= 0 || s == nil {
 		return nil
 	}
 	if c.tail == nil || c.tailWidth != w || c.tailStyles != s {
@@ -72,7 +72,7 @@ func (c *call) verdictRow(w int, s *style.Styles) string {
 	case r.ExitCode != nil && *r.ExitCode != 0: // an exit code that is an answer: grep found nothing
 		mark = s.Dim.Render(s.Glyphs.Bullet)
 	}
-	line := c.outcomeText() + " after " + formatClock(c.elapsed(time.Time{}))
+	line := c.outcomeText() + " after " + formatClock(c.elapsedAt(time.Time{}))
 	if c.backend != "" {
 		line += " in " + c.backend
 	}
@@ -81,7 +81,7 @@ func (c *call) verdictRow(w int, s *style.Styles) string {
 
 // plainTail is the tail as text, for the clipboard.
 func (c *call) plainTail() string {
-	if c.running() {
+	if c.isRunning() {
 		return ""
 	}
 	var b strings.Builder

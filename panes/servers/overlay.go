@@ -96,27 +96,27 @@ type Overlay struct {
 // New shows the servers, the one with this name first.
 func New(do Actions, first Listed, at string) *Overlay {
 	v := &Overlay{do: do, at: at}
-	v.take(first)
+	v.takeListed(first)
 	return v
 }
 
-func (v *Overlay) take(m Listed) {
+func (v *Overlay) takeListed(m Listed) {
 	v.rows, v.trouble = m.Rows, m.Trouble
 	if v.mode == trusting && (m.Brought == nil || v.brought == nil || m.Brought.Hash != v.brought.Hash || m.Brought.State == mcp.Trusted) {
 		v.mode, v.from = listing, 0 // a yes is only for what is on the screen
 	}
 	v.brought = m.Brought
-	if v.selected() < 0 && len(v.rows) > 0 {
+	if v.selectedIndex() < 0 && len(v.rows) > 0 {
 		v.at = v.rows[0].Name
 	}
 }
 
-func (v *Overlay) selected() int {
+func (v *Overlay) selectedIndex() int {
 	return slices.IndexFunc(v.rows, func(s mcp.Status) bool { return s.Name == v.at })
 }
 
-func (v *Overlay) row() (mcp.Status, bool) {
-	i := v.selected()
+func (v *Overlay) selectedRow() (mcp.Status, bool) {
+	i := v.selectedIndex()
 	if i < 0 {
 		return mcp.Status{}, false
 	}
@@ -164,7 +164,7 @@ func (v *Overlay) Hint() string {
 	case listing:
 	}
 	hint := "enter tools  l log  r restart  d on/off  esc close"
-	s, ok := v.row()
+	s, ok := v.selectedRow()
 	if ok && s.Changed > 0 {
 		hint = "p review changes  " + hint
 	}
@@ -182,19 +182,19 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyMsg:
 		if v.mode == signing {
-			v.sign(msg)
+			v.handleLoginKey(msg)
 			return nil, false
 		}
-		return v.key(msg.String())
+		return v.handleKey(msg.String())
 	case tea.MouseMsg:
 		switch msg.Button { //nolint:exhaustive // the others do nothing here
 		case tea.MouseButtonWheelUp:
-			v.scroll(-3)
+			v.scrollBy(-3)
 		case tea.MouseButtonWheelDown:
-			v.scroll(3)
+			v.scrollBy(3)
 		}
 	case Listed:
-		v.take(msg)
+		v.takeListed(msg)
 	case LogRead:
 		v.mode, v.at, v.lines, v.from, v.end = logging, msg.Name, msg.Lines, 0, true
 	case Reviewed:
@@ -203,13 +203,13 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 		v.mode, v.at, v.login, v.pasted, v.from = signing, msg.Name, msg, field.New(""), 0
 		return msg.Wait, false
 	case LoginEnded:
-		v.signed(msg)
+		v.endLogin(msg)
 	}
 	return nil, false
 }
 
-// sign takes keys while a login waits.
-func (v *Overlay) sign(key tea.KeyMsg) {
+// handleLoginKey takes keys while a login waits.
+func (v *Overlay) handleLoginKey(key tea.KeyMsg) {
 	switch key.String() {
 	case "esc":
 		v.login.Stop()
@@ -226,9 +226,9 @@ func (v *Overlay) sign(key tea.KeyMsg) {
 	}
 }
 
-// signed is the end of a login. One that was given up is over already.
-func (v *Overlay) signed(m LoginEnded) {
-	v.take(m.Listed)
+// endLogin takes the end of a login. One that was given up is over already.
+func (v *Overlay) endLogin(m LoginEnded) {
+	v.takeListed(m.Listed)
 	if v.mode != signing || v.at != m.Name {
 		return
 	}
@@ -254,32 +254,32 @@ func (v *Overlay) RefreshAt(now time.Time) time.Time {
 	return time.Time{}
 }
 
-func (v *Overlay) key(key string) (tea.Cmd, bool) {
+func (v *Overlay) handleKey(key string) (tea.Cmd, bool) {
 	if v.mode != listing {
-		return v.inner(key), false
+		return v.handleInnerKey(key), false
 	}
-	s, ok := v.row()
+	s, ok := v.selectedRow()
 	switch key {
 	case "esc", "q":
 		return nil, true
 	case "up", "k":
-		v.pick(-1)
+		v.moveBy(-1)
 	case "down", "j":
-		v.pick(1)
+		v.moveBy(1)
 	case "t":
 		if v.brought != nil {
 			v.mode, v.from = trusting, 0
 		}
 	default:
 		if ok {
-			return v.deed(key, s), false
+			return v.runKey(key, s), false
 		}
 	}
 	return nil, false
 }
 
-// deed does what a key stands for with the selected server.
-func (v *Overlay) deed(key string, s mcp.Status) tea.Cmd {
+// runKey does what a key stands for with the selected server.
+func (v *Overlay) runKey(key string, s mcp.Status) tea.Cmd {
 	switch key {
 	case "enter":
 		v.mode, v.from = tools, 0
@@ -303,8 +303,8 @@ func (v *Overlay) deed(key string, s mcp.Status) tea.Cmd {
 	return nil
 }
 
-// inner are the keys inside of one server.
-func (v *Overlay) inner(key string) tea.Cmd {
+// handleInnerKey handles the keys inside of one server.
+func (v *Overlay) handleInnerKey(key string) tea.Cmd {
 	back := func() { v.mode, v.from = listing, 0 }
 	switch {
 	case key == "esc" || key == "q":
@@ -321,8 +321,8 @@ func (v *Overlay) inner(key string) tea.Cmd {
 	return nil
 }
 
-func (v *Overlay) pick(step int) {
-	if i := v.selected() + step; i >= 0 && i < len(v.rows) {
+func (v *Overlay) moveBy(step int) {
+	if i := v.selectedIndex() + step; i >= 0 && i < len(v.rows) {
 		v.at, v.from = v.rows[i].Name, 0
 	}
 }
@@ -330,21 +330,21 @@ func (v *Overlay) pick(step int) {
 func (v *Overlay) moveText(key string) {
 	switch key {
 	case "up", "k":
-		v.scroll(-1)
+		v.scrollBy(-1)
 	case "down", "j":
-		v.scroll(1)
+		v.scrollBy(1)
 	case "pgup", "ctrl+u":
-		v.scroll(-max(v.page-1, 1))
+		v.scrollBy(-max(v.page-1, 1))
 	case "pgdown", "ctrl+d", " ":
-		v.scroll(max(v.page-1, 1))
+		v.scrollBy(max(v.page-1, 1))
 	case "home":
-		v.scroll(-v.total)
+		v.scrollBy(-v.total)
 	case "end":
-		v.scroll(v.total)
+		v.scrollBy(v.total)
 	}
 }
 
-func (v *Overlay) scroll(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
+func (v *Overlay) scrollBy(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
 
 // stateOf is a glyph and a word: never colour alone.
 func (v *Overlay) stateOf(s mcp.Status) string {
@@ -367,9 +367,9 @@ func (v *Overlay) stateOf(s mcp.Status) string {
 	return st.Render(mark + " " + word)
 }
 
-// counts are what a server brings, in a few words.
-func counts(s mcp.Status) string {
-	out := []string{count(len(s.Tools), "tool")}
+// countBrought counts what a server brings, in a few words.
+func countBrought(s mcp.Status) string {
+	out := []string{countOf(len(s.Tools), "tool")}
 	if s.Hidden > 0 {
 		out = append(out, fmt.Sprintf("%d hidden", s.Hidden))
 	}
@@ -377,18 +377,18 @@ func counts(s mcp.Status) string {
 		out = append(out, fmt.Sprintf("%d BLOCKED", s.Changed))
 	}
 	if s.Calls > 0 {
-		out = append(out, count(s.Calls, "call"))
+		out = append(out, countOf(s.Calls, "call"))
 	}
 	return strings.Join(append(out, fmt.Sprintf("%d tokens", s.Tokens)), " · ")
 }
 
-func count(n int, what string) string {
+func countOf(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func where(s mcp.Status) string {
+func whereItRuns(s mcp.Status) string {
 	return cmp.Or(s.Backend, s.Transport) + ": " + s.Where
 }

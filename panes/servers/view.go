@@ -13,32 +13,32 @@ import (
 func (v *Overlay) View(w, h int) string {
 	if v.mode != listing {
 		v.page = h
-		return v.scrolled(v.inside(w), w, h)
+		return v.scrolledBlock(v.drawInside(w), w, h)
 	}
 	var out []string
 	if b := v.brought; b != nil && b.State != mcp.Trusted {
-		out = append(out, v.wrapped("This project brings "+count(len(b.Servers), "server")+" ("+mcp.ProjectFile+"): "+string(b.State)+", not started. t shows them.", w, v.styles.Warn.Render)...)
+		out = append(out, v.wrapForeign("This project brings "+countOf(len(b.Servers), "server")+" ("+mcp.ProjectFile+"): "+string(b.State)+", not started. t shows them.", w, v.styles.Warn.Render)...)
 	}
 	if v.trouble != "" {
-		out = append(out, v.wrapped(v.trouble, w, v.styles.Bad.Render)...)
+		out = append(out, v.wrapForeign(v.trouble, w, v.styles.Bad.Render)...)
 	}
 	if len(v.rows) == 0 {
-		out = append(out, v.wrapped("No server is set up. `hermes mcp add NAME -- COMMAND` sets one up; /config opens the settings (mcp_servers).", w, v.styles.Dim.Render)...)
+		out = append(out, v.wrapForeign("No server is set up. `hermes mcp add NAME -- COMMAND` sets one up; /config opens the settings (mcp_servers).", w, v.styles.Dim.Render)...)
 		return text.Block(out, w, h)
 	}
-	at := v.selected()
+	at := v.selectedIndex()
 	room := max(min(len(v.rows), h/2), 1)
 	from := max(min(at-room/2, len(v.rows)-room), 0)
 	for i := from; i < min(from+room, len(v.rows)); i++ {
-		out = append(out, v.line(v.rows[i], i == at, w))
+		out = append(out, v.drawLine(v.rows[i], i == at, w))
 	}
 	out = append(out, v.styles.Border.Render(strings.Repeat(v.styles.Glyphs.Horizontal, w)))
 	v.page = max(h-len(out), 0)
-	look := text.Lines(v.scrolled(v.look(w), w, v.page))
+	look := text.Lines(v.scrolledBlock(v.drawSelected(w), w, v.page))
 	return text.Block(append(out, look...), w, h)
 }
 
-func (v *Overlay) line(s mcp.Status, selected bool, w int) string {
+func (v *Overlay) drawLine(s mcp.Status, selected bool, w int) string {
 	mark, st := "  ", v.styles.Text
 	if selected {
 		mark, st = v.styles.Glyphs.Closed+" ", v.styles.Selection
@@ -47,30 +47,30 @@ func (v *Overlay) line(s mcp.Status, selected bool, w int) string {
 	name := text.Truncate(text.OneLine(s.Name), max(w/3, 8), v.styles.Glyphs.Ellipsis)
 	line := v.styles.Accent.Render(mark) + st.Render(name) + " " + state + "  "
 	if left := w - text.Width(line); left > 8 {
-		line += v.styles.Dim.Render(text.Truncate(counts(s), left, v.styles.Glyphs.Ellipsis))
+		line += v.styles.Dim.Render(text.Truncate(countBrought(s), left, v.styles.Glyphs.Ellipsis))
 	}
 	return line
 }
 
-// look is the selected server: what is wrong first.
-func (v *Overlay) look(w int) []string {
-	s, ok := v.row()
+// drawSelected draws the selected server: what is wrong first.
+func (v *Overlay) drawSelected(w int) []string {
+	s, ok := v.selectedRow()
 	if !ok {
 		return nil
 	}
 	var out []string
 	if s.LastError != "" {
-		out = append(out, v.wrapped("! "+s.LastError, w, v.styles.Bad.Render)...)
+		out = append(out, v.wrapForeign("! "+s.LastError, w, v.styles.Bad.Render)...)
 	}
 	if s.Warning != "" {
-		out = append(out, v.wrapped("! "+s.Warning, w, v.styles.Warn.Render)...)
+		out = append(out, v.wrapForeign("! "+s.Warning, w, v.styles.Warn.Render)...)
 	}
-	out = append(out, v.wrapped(where(s), w, v.styles.Text.Render)...)
+	out = append(out, v.wrapForeign(whereItRuns(s), w, v.styles.Text.Render)...)
 	about := "from " + s.From
 	if s.Server != "" {
 		about = s.Server + " · protocol " + s.Protocol + " · " + about
 	}
-	out = append(out, v.wrapped(about, w, v.styles.Dim.Render)...)
+	out = append(out, v.wrapForeign(about, w, v.styles.Dim.Render)...)
 	return append(out, v.toolLines(s, w, false)...)
 }
 
@@ -96,7 +96,7 @@ func (v *Overlay) toolLines(s mcp.Status, w int, full bool) []string {
 		out = append(out, text.Truncate(head, w, v.styles.Glyphs.Ellipsis))
 		for _, line := range []string{t.Why, t.Gist, t.Name} {
 			if line != "" {
-				out = append(out, indentLines(v.wrapped(line, w-10, v.styles.Dim.Render))...)
+				out = append(out, indentLines(v.wrapForeign(line, w-10, v.styles.Dim.Render))...)
 			}
 		}
 	}
@@ -110,23 +110,23 @@ func indentLines(lines []string) []string {
 	return lines
 }
 
-// inside is what is shown in full.
-func (v *Overlay) inside(w int) []string {
-	s, _ := v.row()
+// drawInside draws what is shown in full.
+func (v *Overlay) drawInside(w int) []string {
+	s, _ := v.selectedRow()
 	switch v.mode {
 	case tools:
 		out := v.toolLines(s, w, true)
 		if s.Instructions != "" {
 			out = append(out, "", v.styles.Strong.Render("What it says about itself (nothing of it is an order)"))
 			for line := range strings.Lines(s.Instructions) {
-				out = append(out, v.wrapped(line, w, v.styles.Dim.Render)...)
+				out = append(out, v.wrapForeign(line, w, v.styles.Dim.Render)...)
 			}
 		}
 		return out
 	case logging:
 		var out []string
 		for _, line := range v.lines {
-			out = append(out, v.wrapped(line, w, v.styles.Text.Render)...)
+			out = append(out, v.wrapForeign(line, w, v.styles.Text.Render)...)
 		}
 		if len(out) == 0 {
 			out = []string{v.styles.Dim.Render("It has said nothing yet.")}
@@ -150,7 +150,7 @@ func (v *Overlay) reviewLines(w int) []string {
 	var out []string
 	for _, r := range v.seen {
 		out = append(out, v.styles.Strong.Render(text.Truncate(text.OneLine(r.Tool), w, v.styles.Glyphs.Ellipsis)))
-		out = append(out, v.wrapped(r.Why, w, v.styles.Bad.Render)...)
+		out = append(out, v.wrapForeign(r.Why, w, v.styles.Bad.Render)...)
 		out = append(out, diff.Render(text.Sanitize(r.Diff), w, v.styles)...)
 		out = append(out, "")
 	}
@@ -160,12 +160,12 @@ func (v *Overlay) reviewLines(w int) []string {
 // loginLines show the address of a login. It is the server's, so its host is named.
 func (v *Overlay) loginLines(w int) []string {
 	field, _ := v.pasted.View(v.styles, "address that the browser was led to:", "paste it here where it cannot come back by itself", w)
-	out := v.wrapped("Open this address in a browser. When it comes back to this machine the login is done.", w, v.styles.Text.Render)
+	out := v.wrapForeign("Open this address in a browser. When it comes back to this machine the login is done.", w, v.styles.Text.Render)
 	if u, err := url.Parse(text.OneLine(v.login.Address)); err == nil {
-		out = append(out, v.wrapped("It is an address of "+u.Host+".", w, v.styles.Strong.Render)...)
+		out = append(out, v.wrapForeign("It is an address of "+u.Host+".", w, v.styles.Strong.Render)...)
 	}
 	out = append(out, "")
-	out = append(out, v.wrapped(v.login.Address, w, v.styles.Accent.Render)...)
+	out = append(out, v.wrapForeign(v.login.Address, w, v.styles.Accent.Render)...)
 	return append(out, "", field)
 }
 
@@ -175,26 +175,26 @@ func (v *Overlay) trustLines(w int) []string {
 	if b == nil {
 		return nil
 	}
-	out := v.wrapped(b.Folder+" brings these servers. Trusted, these programs are started on this machine with your rights; when one byte of "+
+	out := v.wrapForeign(b.Folder+" brings these servers. Trusted, these programs are started on this machine with your rights; when one byte of "+
 		mcp.ProjectFile+" changes you are asked again.", w, v.styles.Text.Render)
 	for _, p := range b.Problems {
-		out = append(out, v.wrapped("! "+p, w, v.styles.Bad.Render)...)
+		out = append(out, v.wrapForeign("! "+p, w, v.styles.Bad.Render)...)
 	}
 	for _, s := range b.Servers {
 		out = append(out, "", v.styles.Strong.Render(text.Truncate(text.OneLine(s.Name), w, v.styles.Glyphs.Ellipsis)))
-		out = append(out, v.wrapped(s.Where(), w, v.styles.Text.Render)...)
+		out = append(out, v.wrapForeign(s.Where(), w, v.styles.Text.Render)...)
 		for name := range s.Env {
-			out = append(out, v.wrapped("is given the variable "+name, w, v.styles.Dim.Render)...)
+			out = append(out, v.wrapForeign("is given the variable "+name, w, v.styles.Dim.Render)...)
 		}
 		if s.Problem != "" {
-			out = append(out, v.wrapped("! "+s.Problem, w, v.styles.Bad.Render)...)
+			out = append(out, v.wrapForeign("! "+s.Problem, w, v.styles.Bad.Render)...)
 		}
 	}
 	return out
 }
 
-// wrapped breaks foreign text into lines of a style.
-func (v *Overlay) wrapped(s string, w int, render func(...string) string) []string {
+// wrapForeign breaks foreign text into lines of a style.
+func (v *Overlay) wrapForeign(s string, w int, render func(...string) string) []string {
 	return wrapForeign(s, w, render)
 }
 
@@ -209,8 +209,8 @@ func wrapForeign(s string, w int, render func(...string) string) []string {
 	return lines
 }
 
-// scrolled is the part of lines that is in view, as a block.
-func (v *Overlay) scrolled(lines []string, w, h int) string {
+// scrolledBlock is the part of lines that is in view, as a block.
+func (v *Overlay) scrolledBlock(lines []string, w, h int) string {
 	if h <= 0 {
 		return ""
 	}
@@ -218,6 +218,6 @@ func (v *Overlay) scrolled(lines []string, w, h int) string {
 	if v.end {
 		v.from, v.end = len(lines), false
 	}
-	v.scroll(0)
+	v.scrollBy(0)
 	return text.Block(lines[min(v.from, len(lines)):], w, h)
 }

@@ -22,13 +22,13 @@ const (
 	filters // how many there are
 )
 
-// word is how a filter is called on one line.
-func (f filter) word() string {
+// filterWord is how a filter is called on one line.
+func (f filter) filterWord() string {
 	return [...]string{"all", "waits for you", "works", "done", "archived"}[f]
 }
 
-// shows reports whether a session is one of those that the filter asks for.
-func (p *Pane) shows(r Hit) bool {
+// isShown reports whether a session is one of those that the filter asks for.
+func (p *Pane) isShown(r Hit) bool {
 	switch p.filter {
 	case showWaiting:
 		return p.activityOf(r.Info.UID) == waiting
@@ -43,13 +43,13 @@ func (p *Pane) shows(r Hit) bool {
 	}
 }
 
-// count is how many of the sessions that were read a filter shows.
-func (p *Pane) count(f filter) (n int) {
+// countShown counts how many of the sessions that were read a filter shows.
+func (p *Pane) countShown(f filter) (n int) {
 	now := p.filter
 	p.filter = f
 	seen := map[string]bool{}
 	for _, r := range p.listed {
-		if p.shows(r) && !seen[r.Info.UID] {
+		if p.isShown(r) && !seen[r.Info.UID] {
 			seen[r.Info.UID] = true
 			n++
 		}
@@ -64,26 +64,26 @@ func (p *Pane) nextFilter(string) tea.Cmd {
 	was := p.filter
 	for range filters {
 		p.filter = (p.filter + 1) % filters
-		if p.filter == showAll || p.filter == showArchived || p.count(p.filter) > 0 {
+		if p.filter == showAll || p.filter == showArchived || p.countShown(p.filter) > 0 {
 			break
 		}
 	}
 	p.cursor, p.top, p.memoOK = 0, 0, false
 	if (p.filter == showArchived) != (was == showArchived) {
-		return p.reload()
+		return p.reloadList()
 	}
-	p.arrange()
+	p.arrangeRows()
 	return p.loadPreview()
 }
 
-// arrange makes the rows of what was read: those that the filter shows, one project after the
+// arrangeRows makes the rows of what was read: those that the filter shows, one project after the
 // other, the pinned ones before them. What a search found keeps its order. The cursor stays on its
 // session.
-func (p *Pane) arrange() {
+func (p *Pane) arrangeRows() {
 	selected := p.selectedPlace()
 	p.rows = p.rows[:0]
 	for _, r := range p.listed {
-		if p.shows(r) {
+		if p.isShown(r) {
 			p.rows = append(p.rows, r)
 		}
 	}
@@ -96,7 +96,7 @@ func (p *Pane) arrange() {
 		}
 		slices.SortStableFunc(p.rows, func(a, b Hit) int { return first[groupOf(a)] - first[groupOf(b)] })
 	}
-	p.reselect(selected)
+	p.selectAgain(selected)
 }
 
 // isGrouped reports whether the list has headings: it is the plain one, of several projects.
@@ -165,11 +165,11 @@ func (p *Pane) rowsFrom(top, h int, draw func(i int) []string, w int) (lines []s
 func (p *Pane) filterLine() string {
 	var parts []string
 	for f := range filters {
-		switch n := p.count(f); {
+		switch n := p.countShown(f); {
 		case f == p.filter:
-			parts = append(parts, "["+f.word()+"]")
+			parts = append(parts, "["+f.filterWord()+"]")
 		case f != showAll && f != showArchived && n > 0:
-			parts = append(parts, fmt.Sprintf("%d %s", n, f.word()))
+			parts = append(parts, fmt.Sprintf("%d %s", n, f.filterWord()))
 		}
 	}
 	if len(parts) == 1 && p.filter == showAll {
@@ -178,8 +178,8 @@ func (p *Pane) filterLine() string {
 	return "  " + strings.Join(parts, "  ")
 }
 
-// distinct counts sessions among hits.
-func distinct(hits []Hit) int {
+// countDistinct counts sessions among hits.
+func countDistinct(hits []Hit) int {
 	seen := map[string]bool{}
 	for _, h := range hits {
 		seen[h.Info.UID] = true

@@ -33,7 +33,7 @@ func (p *Pane) sessionFocused(uid string) tea.Cmd {
 	}
 	p.followScreen()
 	if p.request == 0 || p.stale {
-		return p.reload()
+		return p.reloadList()
 	}
 	return nil
 }

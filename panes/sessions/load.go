@@ -28,8 +28,8 @@ type foundMsg struct {
 	err     error
 }
 
-// reload lists or searches again, whatever the field says.
-func (p *Pane) reload() tea.Cmd {
+// reloadList lists or searches again, whatever the field says.
+func (p *Pane) reloadList() tea.Cmd {
 	if p.cancel != nil {
 		p.cancel()
 	}
@@ -75,7 +75,7 @@ func foundOf(infos []event.SessionInfo, offset int) Found {
 // runSearch reads anew after the query has changed: the best hit is selected.
 func (p *Pane) runSearch() tea.Cmd {
 	p.cursor, p.top, p.opening = 0, 0, false
-	return p.reload()
+	return p.reloadList()
 }
 
 func (p *Pane) takeFound(m foundMsg) tea.Cmd {
@@ -99,11 +99,11 @@ func (p *Pane) takeFound(m foundMsg) tea.Cmd {
 	}
 	p.total, p.more, p.partial = m.found.Total, m.found.More, m.found.Rebuilding
 	if strings.TrimSpace(p.query.String()) != "" { // a session counts once, however often it was found
-		p.total = distinct(p.listed)
+		p.total = countDistinct(p.listed)
 		p.more = p.more && p.total == len(p.listed)
 	}
-	p.arrange()
-	p.reselect(selected)
+	p.arrangeRows()
+	p.selectAgain(selected)
 	p.followScreen()
 	if p.opening {
 		p.opening = false
@@ -143,7 +143,7 @@ func (p *Pane) dropKnown(hits []Hit) []Hit {
 	return out
 }
 
-func (p *Pane) reselect(want place) {
+func (p *Pane) selectAgain(want place) {
 	for i := range p.rows {
 		if r := &p.rows[i]; r.Info.UID == want.uid && r.Message == want.message {
 			p.cursor = i

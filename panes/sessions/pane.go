@@ -189,7 +189,7 @@ func (p *Pane) followScreen() {
 // it.
 func (p *Pane) Wake() tea.Cmd {
 	if p.stale && p.request > 0 {
-		return p.reload()
+		return p.reloadList()
 	}
 	return p.loadPreview()
 }
@@ -220,7 +220,7 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 	if changed {
 		p.memoOK = false
 		if p.filter != showAll {
-			p.arrange()
+			p.arrangeRows()
 		}
 	}
 	return changed
@@ -298,7 +298,7 @@ func (p *Pane) updateRow(info event.SessionInfo, fresh bool) {
 		}
 	}
 	if known {
-		p.arrange()
+		p.arrangeRows()
 	}
 	if known || !fresh || p.query.String() != "" {
 		return
@@ -313,9 +313,9 @@ func (p *Pane) updateRow(info event.SessionInfo, fresh bool) {
 	}
 	p.listed = slices.Insert(p.listed, at, Hit{Info: info})
 	p.total++
-	p.arrange()
+	p.arrangeRows()
 	if had != nil {
-		p.reselect(selected) // the selection stays on its session
+		p.selectAgain(selected) // the selection stays on its session
 	}
 	p.followScreen()
 }
@@ -327,7 +327,7 @@ func (p *Pane) removeSession(uid string) {
 		p.total = max(0, p.total-1)
 	}
 	p.listed = keep
-	p.arrange()
+	p.arrangeRows()
 	p.rename = nil // it was, or may have been, of this one
 	delete(p.active, uid)
 	delete(p.asks, uid)

@@ -166,7 +166,8 @@ func (p *Pane) emptyText(w int) []string {
 	case p.query.String() != "":
 		return p.wrapProse(p.styles.Dim, w, "Nothing found.", "Fewer words find more. Filters need a word beside them, since: and in: apart.", "esc, esc shows all sessions.")
 	case p.filter != showAll:
-		return p.wrapProse(p.styles.Dim, w, "No session here: "+p.filter.word()+".", "s shows others.")
+		return p.wrapProse(p.styles.Dim, w, "No session here: "+p.filter.filterWord()+".",
+			"s shows others.")
 	default:
 		return p.wrapProse(p.styles.Dim, w, "Your conversations will be listed here.", "n starts a new one.")
 	}

@@ -8,10 +8,10 @@ import (
 	"hermes/skills"
 )
 
-// answer begins to ask whether a project, or what a skill asks for, is trusted.
-func (v *Overlay) answer(key string, r skill.Row) tea.Cmd {
+// askTrust begins to ask whether a project, or what a skill asks for, is trusted.
+func (v *Overlay) askTrust(key string, r skill.Row) tea.Cmd {
 	if key == "t" {
-		return v.trust()
+		return v.toggleTrust()
 	}
 	if r.Asks != nil {
 		v.mode, v.from = granting, 0
@@ -19,7 +19,7 @@ func (v *Overlay) answer(key string, r skill.Row) tea.Cmd {
 	return nil
 }
 
-func (v *Overlay) trust() tea.Cmd {
+func (v *Overlay) toggleTrust() tea.Cmd {
 	b := v.brought
 	switch {
 	case b == nil:
@@ -33,7 +33,7 @@ func (v *Overlay) trust() tea.Cmd {
 
 // grantKey takes the answer.
 func (v *Overlay) grantKey(key string) tea.Cmd {
-	r, ok := v.row()
+	r, ok := v.selectedRow()
 	switch {
 	case !ok || r.Asks == nil || key == "esc" || key == "q":
 		v.mode = listing

@@ -126,8 +126,8 @@ const settle = 400 * time.Millisecond
 // New makes the overlay with the skill of that name selected. It reads that skill's text.
 func New(do Actions, found Listed, name string) *Overlay {
 	v := &Overlay{do: do, at: name}
-	v.take(found)
-	if r, ok := v.row(); ok {
+	v.takeListed(found)
+	if r, ok := v.selectedRow(); ok {
 		if m, ok := v.do.Read(r)().(TextRead); ok {
 			v.text, v.asked = m, r.File
 		}
@@ -136,21 +136,21 @@ func New(do Actions, found Listed, name string) *Overlay {
 	return v
 }
 
-// take shows what was read. A yes is only asked for what is on the screen: when that changed, the
-// list comes back.
-func (v *Overlay) take(m Listed) {
+// takeListed shows what was read. A yes is only asked for what is on the screen: when that changed,
+// the list comes back.
+func (v *Overlay) takeListed(m Listed) {
 	if v.mode == trusting && !sameBrought(m.Brought, v.brought) {
 		v.mode, v.theirs, v.from = listing, nil, 0
 	}
 	v.rows, v.brought, v.later = m.Rows, m.Brought, m.Later
-	v.filter()
+	v.filterRows()
 }
 
 func sameBrought(a, b *skills.Brought) bool { return a != nil && b != nil && a.Hash == b.Hash }
 
-// ask shows what the project brings and wants a yes or no: not of one who types, and not for what
-// is no longer there.
-func (v *Overlay) ask(m Previewed) tea.Cmd {
+// askForYes shows what the project brings and wants a yes or no: not of one who types, and not for
+// what is no longer there.
+func (v *Overlay) askForYes(m Previewed) tea.Cmd {
 	switch {
 	case v.mode != listing:
 		return nil
@@ -160,11 +160,11 @@ func (v *Overlay) ask(m Previewed) tea.Cmd {
 		}
 	}
 	v.brought, v.theirs, v.mode, v.from = m.Of, m.Theirs, trusting, 0
-	return v.look()
+	return v.requestText()
 }
 
-// filter keeps the rows that hold what was typed.
-func (v *Overlay) filter() {
+// filterRows keeps the rows that hold what was typed.
+func (v *Overlay) filterRows() {
 	v.shown = v.shown[:0]
 	want := strings.Fields(strings.ToLower(v.find.String()))
 	for i, r := range v.rows {
@@ -173,25 +173,25 @@ func (v *Overlay) filter() {
 			v.shown = append(v.shown, i)
 		}
 	}
-	if v.selected() < 0 && len(v.shown) > 0 {
-		v.pick(0)
+	if v.selectedIndex() < 0 && len(v.shown) > 0 {
+		v.selectShown(0)
 	}
 }
 
-// selected is the place in shown, -1 for none.
-func (v *Overlay) selected() int {
+// selectedIndex is the place in shown, -1 for none.
+func (v *Overlay) selectedIndex() int {
 	return slices.IndexFunc(v.shown, func(i int) bool { return v.rows[i].File == v.at || v.rows[i].Name == v.at })
 }
 
-func (v *Overlay) pick(i int) {
+func (v *Overlay) selectShown(i int) {
 	if len(v.shown) == 0 {
 		return
 	}
 	v.at, v.from = v.rows[v.shown[max(min(i, len(v.shown)-1), 0)]].File, 0
 }
 
-func (v *Overlay) row() (skill.Row, bool) {
-	i := v.selected()
+func (v *Overlay) selectedRow() (skill.Row, bool) {
+	i := v.selectedIndex()
 	if i < 0 {
 		return skill.Row{}, false
 	}
@@ -225,7 +225,7 @@ func (v *Overlay) Hint() string {
 	case listing:
 	}
 	hint := "enter writes its command  space on/off  e edit  h history  u undo  n new  / find  esc close"
-	if r, ok := v.row(); ok && r.Asks != nil {
+	if r, ok := v.selectedRow(); ok && r.Asks != nil {
 		hint = "p what it asks for  " + hint
 	}
 	if b := v.brought; b != nil {
@@ -247,26 +247,26 @@ func (v *Overlay) Cursor() (x, y int, ok bool) {
 func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyMsg:
-		return v.key(msg)
+		return v.handleKey(msg)
 	case tea.MouseMsg:
 		switch msg.Button { //nolint:exhaustive // the others do nothing here
 		case tea.MouseButtonWheelUp:
-			v.scroll(-3)
+			v.scrollBy(-3)
 		case tea.MouseButtonWheelDown:
-			v.scroll(3)
+			v.scrollBy(3)
 		}
 	case Listed:
-		v.take(msg)
+		v.takeListed(msg)
 	case TextRead:
 		v.text, v.drawn = msg, drawnText{}
 	case Previewed:
-		return v.ask(msg), false
+		return v.askForYes(msg), false
 	case Versions:
 		v.showVersions(msg)
 	case Switched:
-		return v.switched(msg), false
+		return v.takeSwitched(msg), false
 	}
-	return v.look(), false
+	return v.requestText(), false
 }
 
 // Observe asks again when something changed on disk: a list that says "on" must not be an old one.
@@ -278,7 +278,7 @@ func (v *Overlay) Observe(e event.Envelope) tea.Cmd {
 	return v.do.Scan()
 }
 
-func (v *Overlay) switched(m Switched) tea.Cmd {
+func (v *Overlay) takeSwitched(m Switched) tea.Cmd {
 	for i := range v.rows {
 		if r := &v.rows[i]; r.Name == m.Name && (r.State == skill.On || r.State == skill.Off || r.State == skill.Blocked) {
 			r.State = skill.Off
@@ -297,13 +297,13 @@ func (v *Overlay) switched(m Switched) tea.Cmd {
 	return func() tea.Msg { return ui.Toast(event.Info, "skill %s is %s; new sessions see it so", m.Name, word) }
 }
 
-// look asks for the text of the selected skill, once.
-func (v *Overlay) look() tea.Cmd {
+// requestText asks for the text of the selected skill, once.
+func (v *Overlay) requestText() tea.Cmd {
 	var scan, read tea.Cmd
 	if v.later {
 		v.later, scan = false, v.do.Scan()
 	}
-	if r, ok := v.row(); ok && v.asked != r.File {
+	if r, ok := v.selectedRow(); ok && v.asked != r.File {
 		v.asked, read = r.File, v.do.Read(r)
 	}
 	switch {
@@ -316,7 +316,7 @@ func (v *Overlay) look() tea.Cmd {
 	}
 }
 
-func (v *Overlay) key(msg tea.KeyMsg) (tea.Cmd, bool) {
+func (v *Overlay) handleKey(msg tea.KeyMsg) (tea.Cmd, bool) {
 	switch v.mode {
 	case filtering:
 		return v.filterKey(msg), false
@@ -330,10 +330,10 @@ func (v *Overlay) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 		return v.grantKey(msg.String()), false
 	case listing:
 	}
-	if v.move(msg.String()) {
-		return v.look(), false
+	if v.moveByKey(msg.String()) {
+		return v.requestText(), false
 	}
-	return v.deed(msg.String())
+	return v.runKey(msg.String())
 }
 
 func (v *Overlay) filterKey(msg tea.KeyMsg) tea.Cmd {
@@ -343,12 +343,12 @@ func (v *Overlay) filterKey(msg tea.KeyMsg) tea.Cmd {
 	case "enter":
 		v.mode = listing
 	case "up", "down":
-		v.move(msg.String())
+		v.moveByKey(msg.String())
 	default:
 		v.find.Update(msg)
 	}
-	v.filter()
-	return v.look()
+	v.filterRows()
+	return v.requestText()
 }
 
 func (v *Overlay) nameKey(msg tea.KeyMsg) (tea.Cmd, bool) {
@@ -380,12 +380,12 @@ func (v *Overlay) trustKey(key string) tea.Cmd {
 	return nil
 }
 
-// deed does what a key stands for.
-func (v *Overlay) deed(key string) (tea.Cmd, bool) {
+// runKey does what a key stands for.
+func (v *Overlay) runKey(key string) (tea.Cmd, bool) {
 	if key != "esc" && key != "/" && time.Now().Before(v.deaf) {
 		return nil, false
 	}
-	r, ok := v.row()
+	r, ok := v.selectedRow()
 	switch key {
 	case "esc", "q":
 		return nil, true
@@ -394,7 +394,7 @@ func (v *Overlay) deed(key string) (tea.Cmd, bool) {
 	case "n":
 		v.mode, v.name = naming, field.Field{}
 	case "t", "p":
-		return v.answer(key, r), false
+		return v.askTrust(key, r), false
 	case "h", "u":
 		return v.pastKey(key, r, ok), false
 	case "enter":
@@ -419,8 +419,8 @@ func (v *Overlay) deed(key string) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// move goes through the list, or scrolls the text.
-func (v *Overlay) move(key string) bool {
+// moveByKey goes through the list, or scrolls the text.
+func (v *Overlay) moveByKey(key string) bool {
 	step := 0
 	switch key {
 	case "up", "k":
@@ -434,26 +434,26 @@ func (v *Overlay) move(key string) bool {
 	default:
 		return v.moveText(key)
 	}
-	v.pick(v.selected() + step)
+	v.selectShown(v.selectedIndex() + step)
 	return true
 }
 
 func (v *Overlay) moveText(key string) bool {
 	switch key {
 	case "pgup", "ctrl+u":
-		v.scroll(-max(v.page-1, 1))
+		v.scrollBy(-max(v.page-1, 1))
 	case "pgdown", "ctrl+d":
-		v.scroll(max(v.page-1, 1))
+		v.scrollBy(max(v.page-1, 1))
 	default:
 		return false
 	}
 	return true
 }
 
-func (v *Overlay) scroll(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
+func (v *Overlay) scrollBy(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
 
-// state is a glyph and a word: never colour alone.
-func (v *Overlay) state(s skill.State) string {
+// drawState draws a glyph and a word: never colour alone.
+func (v *Overlay) drawState(s skill.State) string {
 	g := v.styles.Glyphs
 	mark, st := g.Failed, v.styles.Bad
 	switch s {
@@ -472,23 +472,24 @@ func (v *Overlay) state(s skill.State) string {
 func problemsOf(r skill.Row) []string {
 	var out []string
 	for _, h := range r.Hits {
-		out = append(out, fmt.Sprintf("BLOCKED %s:%d: %s: %q", base(h.File), h.Line, h.Reason, h.Excerpt))
+		out = append(out, fmt.Sprintf("BLOCKED %s:%d: %s: %q", baseName(h.File), h.Line, h.Reason,
+			h.Excerpt))
 	}
 	for _, p := range r.Problems {
-		where := base(p.File)
+		where := baseName(p.File)
 		if p.Line > 0 {
 			where += fmt.Sprintf(":%d", p.Line)
 		}
-		out = append(out, where+": "+strings.TrimPrefix(cmp.Or(p.Key, "")+": ", ": ")+p.Why+semicolon(p.Fix))
+		out = append(out, where+": "+strings.TrimPrefix(cmp.Or(p.Key, "")+": ", ": ")+p.Why+afterSemicolon(p.Fix))
 	}
 	return out
 }
 
-func semicolon(s string) string {
+func afterSemicolon(s string) string {
 	if s == "" {
 		return ""
 	}
 	return "; " + s
 }
 
-func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
+func baseName(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }

@@ -78,9 +78,9 @@ func someSkills() Listed {
 func shownSkills(t *testing.T, d *did, at string, level style.Level) *Overlay {
 	t.Helper()
 	v := &Overlay{do: d.deeds(), at: at}
-	v.take(someSkills())
+	v.takeListed(someSkills())
 	v.Restyle(uitest.Styles(t, level))
-	if cmd := v.look(); cmd != nil {
+	if cmd := v.requestText(); cmd != nil {
 		v.Update(cmd())
 	}
 	return v
@@ -191,7 +191,7 @@ func TestManySkillsAreScannedLater(t *testing.T) {
 	v := &Overlay{do: d.deeds()}
 	m := someSkills()
 	m.Later = true
-	v.take(m)
+	v.takeListed(m)
 	v.Restyle(uitest.Styles(t, style.None))
 	press(t, v, "down", "down", "down")
 	if strings.Join(d.list, ",") != "scan" {
@@ -204,8 +204,8 @@ func TestSkillsListFollowsTheDisk(t *testing.T) {
 	t.Parallel()
 	d := &did{}
 	v := &Overlay{do: d.deeds()}
-	v.take(someSkills())
-	v.look()
+	v.takeListed(someSkills())
+	v.requestText()
 	v.Observe(event.Envelope{Event: event.ConfigReloaded{}})
 	if len(d.list) != 0 {
 		t.Errorf("it did %v", d.list)

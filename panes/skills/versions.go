@@ -88,12 +88,12 @@ func (v *Overlay) viewVersions(w, h int) string {
 		out = append(out, v.styles.Accent.Render(mark)+st.Render(text.Truncate(line, max(w-2, 1), v.styles.Glyphs.Ellipsis)))
 	}
 	at := rows[v.pastAt]
-	look := append([]string{""}, v.wrapped(at.Why, w, v.styles.Dim.Render)...)
+	look := append([]string{""}, v.wrapForeign(at.Why, w, v.styles.Dim.Render)...)
 	if at.Diff == "" {
 		look = append(look, v.styles.Dim.Render(text.Truncate("nothing in its text changed", w, "")))
 	} else {
 		look = append(look, diff.Render(at.Diff, w, v.styles)...)
 	}
 	v.page = max(h-len(out), 0)
-	return text.Block(append(out, text.Lines(v.scrolled(look, w, v.page))...), w, h)
+	return text.Block(append(out, text.Lines(v.scrolledBlock(look, w, v.page))...), w, h)
 }

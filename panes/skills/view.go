@@ -17,23 +17,23 @@ const wideSkills = 90
 func (v *Overlay) View(w, h int) string {
 	if v.mode == trusting {
 		v.page = h
-		return v.scrolled(v.trustLines(w), w, h)
+		return v.scrolledBlock(v.trustLines(w), w, h)
 	}
 	if v.mode == looking {
 		return v.viewVersions(w, h)
 	}
-	head := v.head(w)
+	head := v.drawHead(w)
 	body := h - len(head)
 	if v.wide = w >= wideSkills; !v.wide {
-		list := v.list(w, min(max(body/2, 3), len(v.shown)+1))
+		list := v.drawList(w, min(max(body/2, 3), len(v.shown)+1))
 		rest := body - len(list)
 		v.page = max(rest, 0)
-		return text.Block(append(append(head, list...), text.Lines(v.scrolled(v.lookLines(w), w, rest))...), w, h)
+		return text.Block(append(append(head, list...), text.Lines(v.scrolledBlock(v.lookLines(w), w, rest))...), w, h)
 	}
 	left := min(w*2/5, 60)
-	list := v.list(left, body)
+	list := v.drawList(left, body)
 	v.page = body
-	look := text.Lines(v.scrolled(v.lookLines(w-left-3), w-left-3, body))
+	look := text.Lines(v.scrolledBlock(v.lookLines(w-left-3), w-left-3, body))
 	out := head
 	for i := range body {
 		row := text.Blank(left)
@@ -45,8 +45,8 @@ func (v *Overlay) View(w, h int) string {
 	return text.Block(out, w, h)
 }
 
-// head is the line that is typed into, and what the project brings.
-func (v *Overlay) head(w int) []string {
+// drawHead draws the line that is typed into, and what the project brings.
+func (v *Overlay) drawHead(w int) []string {
 	var out []string
 	switch {
 	case v.mode == naming:
@@ -57,7 +57,7 @@ func (v *Overlay) head(w int) []string {
 		out, v.cursor = append(out, line), x
 	}
 	if b := v.brought; b != nil && b.State != skills.Accepted {
-		word := "The project brings " + plural(len(b.Skills), "skill") + " (" + strings.Join(b.Skills, ", ") + "): "
+		word := "The project brings " + countOf(len(b.Skills), "skill") + " (" + strings.Join(b.Skills, ", ") + "): "
 		switch b.State {
 		case skills.Changed:
 			word += "changed since they were trusted, not read"
@@ -71,24 +71,24 @@ func (v *Overlay) head(w int) []string {
 	return out
 }
 
-func plural(n int, what string) string {
+func countOf(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// list draws the rows around the selected one.
-func (v *Overlay) list(w, h int) []string {
+// drawList draws the rows around the selected one.
+func (v *Overlay) drawList(w, h int) []string {
 	if h <= 0 {
 		return nil
 	}
 	v.listed = h
-	at := v.selected()
+	at := v.selectedIndex()
 	from := max(min(at-h/2, len(v.shown)-h), 0)
 	var out []string
 	for i := from; i < min(from+h, len(v.shown)); i++ {
-		out = append(out, v.line(v.rows[v.shown[i]], i == at, w))
+		out = append(out, v.drawLine(v.rows[v.shown[i]], i == at, w))
 	}
 	if len(v.shown) == 0 {
 		out = append(out, v.styles.Dim.Render(text.Truncate("  nothing matches", w, "")))
@@ -96,12 +96,12 @@ func (v *Overlay) list(w, h int) []string {
 	return out
 }
 
-func (v *Overlay) line(r skill.Row, selected bool, w int) string {
+func (v *Overlay) drawLine(r skill.Row, selected bool, w int) string {
 	mark, st := "  ", v.styles.Text
 	if selected {
 		mark, st = v.styles.Glyphs.Closed+" ", v.styles.Selection
 	}
-	state := v.state(r.State)
+	state := v.drawState(r.State)
 	room := max(w-2-text.Width(state)-1, 4)
 	name := text.Truncate(text.OneLine(r.Name), room, v.styles.Glyphs.Ellipsis)
 	rest := ""
@@ -120,7 +120,7 @@ type drawnText struct {
 
 // lookLines are the selected skill: how it stands, what is wrong, and its text as Markdown.
 func (v *Overlay) lookLines(w int) []string {
-	r, ok := v.row()
+	r, ok := v.selectedRow()
 	if !ok || w <= 0 {
 		return nil
 	}
@@ -137,13 +137,13 @@ func (v *Overlay) lookLines(w int) []string {
 	if r.CreatedBy == "agent" {
 		about = append(about, "written by the agent")
 	}
-	out = append(out, v.wrapped(strings.Join(about, " · "), w, v.styles.Dim.Render)...)
-	out = append(out, v.wrapped(r.Description, w, v.styles.Text.Render)...)
+	out = append(out, v.wrapForeign(strings.Join(about, " · "), w, v.styles.Dim.Render)...)
+	out = append(out, v.wrapForeign(r.Description, w, v.styles.Text.Render)...)
 	if r.Asks != nil {
-		out = append(out, v.wrapped(asksLine(r.Asks), w, v.styles.Warn.Render)...)
+		out = append(out, v.wrapForeign(asksLine(r.Asks), w, v.styles.Warn.Render)...)
 	}
 	for _, p := range problemsOf(r) {
-		out = append(out, v.wrapped("! "+p, w, v.styles.Bad.Render)...)
+		out = append(out, v.wrapForeign("! "+p, w, v.styles.Bad.Render)...)
 	}
 	if v.text.File != r.File {
 		return out
@@ -158,8 +158,8 @@ func (v *Overlay) lookLines(w int) []string {
 	return append(out, v.drawn.lines...)
 }
 
-// wrapped breaks foreign text into lines of a style.
-func (v *Overlay) wrapped(s string, w int, render func(...string) string) []string {
+// wrapForeign breaks foreign text into lines of a style.
+func (v *Overlay) wrapForeign(s string, w int, render func(...string) string) []string {
 	if s = text.OneLine(s); s == "" {
 		return nil
 	}
@@ -173,16 +173,16 @@ func (v *Overlay) wrapped(s string, w int, render func(...string) string) []stri
 // trustLines show what the project brings before somebody says yes.
 func (v *Overlay) trustLines(w int) []string {
 	b := v.brought
-	out := v.wrapped(fmt.Sprintf("%s brings %s in %s. Trusted, the agent may read them and you can use them; when one byte changes you are asked again.",
-		b.Folder, plural(len(b.Skills), "skill"), plural(b.Files, "file")), w, v.styles.Text.Render)
+	out := v.wrapForeign(fmt.Sprintf("%s brings %s in %s. Trusted, the agent may read them and you can use them; when one byte changes you are asked again.",
+		b.Folder, countOf(len(b.Skills), "skill"), countOf(b.Files, "file")), w, v.styles.Text.Render)
 	if b.Why != "" {
-		out = append(out, v.wrapped("! They cannot be trusted: "+b.Why, w, v.styles.Bad.Render)...)
+		out = append(out, v.wrapForeign("! They cannot be trusted: "+b.Why, w, v.styles.Bad.Render)...)
 	}
 	for _, s := range v.theirs {
 		out = append(out, "", v.styles.Strong.Render(text.Truncate(text.OneLine(s.folder), w, v.styles.Glyphs.Ellipsis)))
-		out = append(out, v.wrapped(s.about, w, v.styles.Text.Render)...)
+		out = append(out, v.wrapForeign(s.about, w, v.styles.Text.Render)...)
 		for _, p := range s.problems {
-			out = append(out, v.wrapped("! "+p, w, v.styles.Bad.Render)...)
+			out = append(out, v.wrapForeign("! "+p, w, v.styles.Bad.Render)...)
 		}
 		for _, f := range s.files {
 			out = append(out, v.styles.Dim.Render(text.Truncate(v.styles.Glyphs.Arrow+" "+text.OneLine(f), w, v.styles.Glyphs.Ellipsis)))
@@ -191,12 +191,12 @@ func (v *Overlay) trustLines(w int) []string {
 	return out
 }
 
-// scrolled is the part of lines that is in view, as a block.
-func (v *Overlay) scrolled(lines []string, w, h int) string {
+// scrolledBlock is the part of lines that is in view, as a block.
+func (v *Overlay) scrolledBlock(lines []string, w, h int) string {
 	if h <= 0 {
 		return ""
 	}
 	v.total = len(lines)
-	v.scroll(0)
+	v.scrollBy(0)
 	return text.Block(lines[min(v.from, len(lines)):], w, h)
 }
