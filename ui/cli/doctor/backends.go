@@ -6,15 +6,15 @@ import (
 	"hermes/core/event"
 )
 
-// backends looks at where commands run.
-func (x *examination) backends(ctx context.Context) {
+// checkBackends looks at where commands run.
+func (x *examination) checkBackends(ctx context.Context) {
 	def, places := x.start.Config.Places()
-	x.add("back ends", good, "", "%d, of which %s is the default (%s)", len(places), def, places[def].Kind)
+	x.addFinding("back ends", good, "", "%d, of which %s is the default (%s)", len(places), def, places[def].Kind)
 	if x.c.Program.Examine == nil {
 		return
 	}
 	verdicts := map[event.Level]verdict{event.Info: good, event.Warn: warn, event.Error: bad}
 	for _, f := range x.c.Program.Examine(ctx, x.start.Config) {
-		x.add(f.Subject, verdicts[f.Level], f.Fix, "%s", f.Text)
+		x.addFinding(f.Subject, verdicts[f.Level], f.Fix, "%s", f.Text)
 	}
 }

@@ -71,7 +71,7 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 	}
 	x := examination{c: c, start: start}
 	for _, look := range []func(context.Context){
-		x.program, x.settings, x.home, x.secrets, x.database, x.disk, x.terminal, x.backends, x.sandbox, x.permissions, x.tools, x.scripts, x.memory, x.skills, x.model, x.fallbacks,
+		x.checkProgram, x.checkSettings, x.checkHome, x.checkSecrets, x.checkDatabase, x.checkDisk, x.checkTerminal, x.checkBackends, x.checkSandbox, x.checkPermissions, x.checkTools, x.checkScripts, x.checkMemory, x.checkSkills, x.checkModel, x.checkFallbacks,
 	} {
 		look(ctx)
 	}

@@ -38,24 +38,27 @@ type examination struct {
 	findings []finding
 }
 
-func (x *examination) add(name string, v verdict, fix, found string, args ...any) {
+func (x *examination) addFinding(name string, v verdict, fix, found string, args ...any) {
 	x.findings = append(x.findings, finding{Name: name, Verdict: v, Found: fmt.Sprintf(found, args...), Fix: fix})
 }
 
-func (x *examination) program(context.Context) { x.add("program", good, "", "%s", x.c.Version()) }
+func (x *examination) checkProgram(context.Context) {
+	x.addFinding("program", good, "", "%s", x.c.Version())
+}
 
-func (x *examination) settings(context.Context) {
+func (x *examination) checkSettings(context.Context) {
 	path := x.start.Config.Paths().ConfigFile
 	if err := base.CheckTheme(x.start.Config.Display.Theme, x.start.Config.Paths()); err != nil {
-		x.add("settings", warn, "`hermes config set display.theme hermes`; the default is shown instead", "%s: %v", x.start.Config.Origin("display.theme"), err)
+		x.addFinding("settings", warn, "`hermes config set display.theme hermes`; the default is shown instead", "%s: %v", x.start.Config.Origin("display.theme"), err)
 	}
 	if wrong := x.c.Program.KeyProblems; wrong != nil {
 		for _, p := range wrong(x.start.Config.Keys) {
-			x.add("settings", warn, "docs/keys.md has the ids; `hermes config edit` opens the file", "%s", p)
+			x.addFinding("settings", warn, "docs/keys.md has the ids; `hermes config edit` opens the file",
+				"%s", p)
 		}
 	}
 	for _, p := range x.start.Problems {
-		x.add("settings", bad, "`hermes config edit` opens the file", "%s", p)
+		x.addFinding("settings", bad, "`hermes config edit` opens the file", "%s", p)
 	}
 	if unused := x.start.Config.WithoutEffect(); len(unused) > 0 {
 		var names []string
@@ -66,37 +69,37 @@ func (x *examination) settings(context.Context) {
 		if len(names) > 1 {
 			verb = "have"
 		}
-		x.add("settings", warn, "`hermes config check` lists each with its line", "%s %s no effect in this version", strings.Join(names, ", "), verb)
+		x.addFinding("settings", warn, "`hermes config check` lists each with its line", "%s %s no effect in this version", strings.Join(names, ", "), verb)
 	}
 	for _, wrong := range core.CheckToolsets(x.start.Config) {
-		x.add("settings", warn, "`hermes config edit` opens the file", "%s", wrong)
+		x.addFinding("settings", warn, "`hermes config edit` opens the file", "%s", wrong)
 	}
 	if len(x.start.Problems) > 0 {
 		return
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		x.add("settings", good, "", "no %s: everything is as it comes", path)
+		x.addFinding("settings", good, "", "no %s: everything is as it comes", path)
 		return
 	}
-	x.add("settings", good, "", "%s has no mistakes", path)
+	x.addFinding("settings", good, "", "%s has no mistakes", path)
 }
 
-func (x *examination) home(context.Context) {
+func (x *examination) checkHome(context.Context) {
 	home := x.start.Config.Paths().Home
 	info, err := os.Stat(home)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		x.newHome(home)
 	case err != nil:
-		x.add("home", bad, "set HERMES_HOME to a folder you may use", "%v", err)
+		x.addFinding("home", bad, "set HERMES_HOME to a folder you may use", "%v", err)
 	case !info.IsDir():
-		x.add("home", bad, "set HERMES_HOME to a folder", "%s is not a folder", home)
+		x.addFinding("home", bad, "set HERMES_HOME to a folder", "%s is not a folder", home)
 	case unix.Access(home, unix.W_OK) != nil:
-		x.add("home", bad, "chown it, or set HERMES_HOME to a folder you may write to", "%s cannot be written to", home)
+		x.addFinding("home", bad, "chown it, or set HERMES_HOME to a folder you may write to", "%s cannot be written to", home)
 	case info.Mode().Perm()&0o077 != 0:
-		x.add("home", warn, "chmod 700 "+home, "%s can be read by others (mode %04o)", home, info.Mode().Perm())
+		x.addFinding("home", warn, "chmod 700 "+home, "%s can be read by others (mode %04o)", home, info.Mode().Perm())
 	default:
-		x.add("home", good, "", "%s", home)
+		x.addFinding("home", good, "", "%s", home)
 	}
 }
 
@@ -107,28 +110,28 @@ func (x *examination) newHome(home string) {
 		parent = filepath.Dir(parent)
 	}
 	if unix.Access(parent, unix.W_OK) != nil {
-		x.add("home", bad, "set HERMES_HOME to a folder you may write to", "%s cannot be made: %s is not yours", home, parent)
+		x.addFinding("home", bad, "set HERMES_HOME to a folder you may write to", "%s cannot be made: %s is not yours", home, parent)
 		return
 	}
-	x.add("home", good, "", "%s will be made at first use", home)
+	x.addFinding("home", good, "", "%s will be made at first use", home)
 }
 
-func (x *examination) secrets(context.Context) {
+func (x *examination) checkSecrets(context.Context) {
 	path := x.start.Config.Paths().EnvFile
 	info, err := os.Stat(path)
 	if err != nil {
 		return
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		x.add("secrets", bad, "chmod 600 "+path, "%s can be read by others (mode %04o)", path, info.Mode().Perm())
+		x.addFinding("secrets", bad, "chmod 600 "+path, "%s can be read by others (mode %04o)", path, info.Mode().Perm())
 		return
 	}
-	x.add("secrets", good, "", "%s is readable by you only", path)
+	x.addFinding("secrets", good, "", "%s is readable by you only", path)
 }
 
-func (x *examination) database(ctx context.Context) {
+func (x *examination) checkDatabase(ctx context.Context) {
 	if x.c.Program.SQLite != nil {
-		x.add("sqlite", good, "", "%s", x.c.Program.SQLite())
+		x.addFinding("sqlite", good, "", "%s", x.c.Program.SQLite())
 	}
 	path := x.start.Config.Paths().DB
 	info, err := os.Stat(path)
@@ -143,16 +146,16 @@ func (x *examination) database(ctx context.Context) {
 	}
 	switch {
 	case wrong != "":
-		x.add("database", bad, "`hermes sessions check` repairs it, as the next start does: what can be read is taken over, and the damaged file is kept beside it",
+		x.addFinding("database", bad, "`hermes sessions check` repairs it, as the next start does: what can be read is taken over, and the damaged file is kept beside it",
 			"%s is damaged: %s", path, base.OneLine(wrong))
 	case all:
-		x.add("database", good, "", "%s, %s, no damage", path, base.ByteSize(info.Size()))
+		x.addFinding("database", good, "", "%s, %s, no damage", path, base.ByteSize(info.Size()))
 	default:
-		x.add("database", good, "", "%s, %s; `hermes sessions check` examines all of it", path, base.ByteSize(info.Size()))
+		x.addFinding("database", good, "", "%s, %s; `hermes sessions check` examines all of it", path, base.ByteSize(info.Size()))
 	}
 }
 
-func (x *examination) disk(context.Context) {
+func (x *examination) checkDisk(context.Context) {
 	dir := x.start.Config.Paths().Home
 	for !base.IsFolder(dir) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
@@ -169,29 +172,29 @@ func (x *examination) disk(context.Context) {
 	case free < lowDisk:
 		v, fix = warn, "make room soon"
 	}
-	x.add("disk", v, fix, "%s free", base.ByteSize(free))
+	x.addFinding("disk", v, fix, "%s free", base.ByteSize(free))
 }
 
-func (x *examination) terminal(context.Context) {
+func (x *examination) checkTerminal(context.Context) {
 	file, ok := x.c.Streams.Out.(*os.File)
 	if !ok || !base.IsTerminal(file) {
-		x.add("terminal", good, "", "not a terminal now")
+		x.addFinding("terminal", good, "", "not a terminal now")
 		return
 	}
 	w, h, err := term.GetSize(int(file.Fd()))
 	name := x.c.Getenv("TERM")
 	switch {
 	case name == "" || name == "dumb":
-		x.add("terminal", bad, "set TERM to what your terminal is, for example xterm-256color", "TERM is %q", name)
+		x.addFinding("terminal", bad, "set TERM to what your terminal is, for example xterm-256color", "TERM is %q", name)
 	case err != nil || w < 40 || h < 12:
-		x.add("terminal", warn, "the workbench wants 40x12 at least", "%s, %dx%d", name, w, h)
+		x.addFinding("terminal", warn, "the workbench wants 40x12 at least", "%s, %dx%d", name, w, h)
 	default:
-		x.add("terminal", good, "", "%s, %dx%d, %s", name, w, h, x.colours())
+		x.addFinding("terminal", good, "", "%s, %dx%d, %s", name, w, h, x.colourLevel())
 	}
 }
 
-// colours tells the colour level as the environment announces it.
-func (x *examination) colours() string {
+// colourLevel tells the colour level as the environment announces it.
+func (x *examination) colourLevel() string {
 	truecolor := x.c.Getenv("COLORTERM")
 	switch {
 	case x.c.Getenv("NO_COLOR") != "":
@@ -205,17 +208,17 @@ func (x *examination) colours() string {
 	}
 }
 
-func (x *examination) tools(context.Context) {
+func (x *examination) checkTools(context.Context) {
 	for _, tool := range []struct{ name, why string }{
 		{"git", "projects are found by their repository"},
 		{"rg", "ripgrep makes search_files faster; without it hermes searches itself"},
 	} {
 		path, err := x.lookPath(tool.name)
 		if err != nil {
-			x.add(tool.name, warn, tool.why, "not found")
+			x.addFinding(tool.name, warn, tool.why, "not found")
 			continue
 		}
-		x.add(tool.name, good, "", "%s", path)
+		x.addFinding(tool.name, good, "", "%s", path)
 	}
 }
 
@@ -230,51 +233,53 @@ func (x *examination) lookPath(name string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// fallbacks says which models stand in for others, with how many keys.
-func (x *examination) fallbacks(ctx context.Context) {
+// checkFallbacks says which models stand in for others, with how many keys.
+func (x *examination) checkFallbacks(ctx context.Context) {
 	for name, n := range core.KeyCounts(x.start.Config) {
 		how := cmp.Or(x.start.Config.KeyStrategies[name], string(provider.FillFirst))
-		x.add("model", good, "", "%d keys for %s, used by %s", n, name, how)
+		x.addFinding("model", good, "", "%d keys for %s, used by %s", n, name, how)
 	}
 	var fine []string
 	for _, f := range core.CheckFallbacks(ctx, x.start.Config) {
 		if f.Err != nil {
-			x.add("model", warn, "`hermes config set fallback_providers` names others", "fallback %s cannot answer: %v", f.Ref, f.Err)
+			x.addFinding("model", warn, "`hermes config set fallback_providers` names others", "fallback %s cannot answer: %v", f.Ref, f.Err)
 			continue
 		}
 		fine = append(fine, f.Ref)
 	}
 	if len(fine) > 0 {
-		x.add("model", good, "", "when the chosen model cannot answer: %s", strings.Join(fine, ", then "))
+		x.addFinding("model", good, "", "when the chosen model cannot answer: %s",
+			strings.Join(fine, ", then "))
 	}
 }
 
-func (x *examination) model(ctx context.Context) {
+func (x *examination) checkModel(ctx context.Context) {
 	cfg := x.start.Config
-	keys := x.keys()
+	keys := x.providerKeys()
 	local := localServers(ctx)
 	switch {
 	case len(keys) > 0:
-		x.add("model", good, "", "key in %s", strings.Join(keys, ", "))
-	case len(x.servers()) > 0:
-		x.add("model", good, "", "server %s, without a key", strings.Join(x.servers(), ", "))
+		x.addFinding("model", good, "", "key in %s", strings.Join(keys, ", "))
+	case len(x.serverAddresses()) > 0:
+		x.addFinding("model", good, "", "server %s, without a key",
+			strings.Join(x.serverAddresses(), ", "))
 	case len(local) > 0:
-		x.add("model", good, "", "on this machine: %s", strings.Join(local, ", "))
+		x.addFinding("model", good, "", "on this machine: %s", strings.Join(local, ", "))
 	default:
-		x.add("model", warn, "`hermes setup` asks for a provider and a key", "no key and no server was found: hermes starts with offline, which is not a language model")
+		x.addFinding("model", warn, "`hermes setup` asks for a provider and a key", "no key and no server was found: hermes starts with offline, which is not a language model")
 	}
 	for name, p := range cfg.Providers {
 		if p.KeyEnv == "" {
 			continue
 		}
 		if _, ok := cfg.Secret(p.KeyEnv); !ok {
-			x.add("model", warn, "`hermes config set "+p.KeyEnv+" -` asks for it", "provider %s wants its key in %s, which is not set", name, p.KeyEnv)
+			x.addFinding("model", warn, "`hermes config set "+p.KeyEnv+" -` asks for it", "provider %s wants its key in %s, which is not set", name, p.KeyEnv)
 		}
 	}
 }
 
-// keys names the variables that hold a provider's key.
-func (x *examination) keys() []string {
+// providerKeys names the variables that hold a provider's key.
+func (x *examination) providerKeys() []string {
 	cfg := x.start.Config
 	names := []string{"OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", cfg.Model.APIKeyEnv}
 	for _, p := range cfg.Providers {
@@ -291,9 +296,9 @@ func (x *examination) keys() []string {
 	return found
 }
 
-// servers lists the addresses that the settings and the environment name. A server of one's own
-// often wants no key.
-func (x *examination) servers() []string {
+// serverAddresses lists the addresses that the settings and the environment name. A server of one's
+// own often wants no key.
+func (x *examination) serverAddresses() []string {
 	cfg := x.start.Config
 	fromEnv, _ := cfg.Secret("OPENAI_BASE_URL")
 	addresses := []string{cfg.Model.BaseURL, fromEnv}

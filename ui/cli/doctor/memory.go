@@ -8,11 +8,11 @@ import (
 	"hermes/ui/cli/base"
 )
 
-func (x *examination) memory(context.Context) {
+func (x *examination) checkMemory(context.Context) {
 	s := base.OpenMemory(x.start.Config)
 	problems := s.Problems()
 	for _, p := range problems {
-		x.add("memory", warn, "`hermes memory` shows both files, `hermes memory edit` mends them", "%s", p)
+		x.addFinding("memory", warn, "`hermes memory` shows both files, `hermes memory edit` mends them", "%s", p)
 	}
 	if problems != nil {
 		return
@@ -23,5 +23,5 @@ func (x *examination) memory(context.Context) {
 			parts = append(parts, t.File()+" "+d.Usage())
 		}
 	}
-	x.add("memory", good, "", "%s", strings.Join(parts, "; "))
+	x.addFinding("memory", good, "", "%s", strings.Join(parts, "; "))
 }

@@ -9,9 +9,9 @@ import (
 	"hermes/core/confine"
 )
 
-// sandbox tries what commands on this machine would be kept in by.
-func (x *examination) sandbox(context.Context) {
-	mode, asked := confine.Mode(x.setting("terminal.sandbox")), confine.Engine(x.setting("terminal.sandbox_engine"))
+// checkSandbox tries what commands on this machine would be kept in by.
+func (x *examination) checkSandbox(context.Context) {
+	mode, asked := confine.Mode(x.settingOf("terminal.sandbox")), confine.Engine(x.settingOf("terminal.sandbox_engine"))
 	off := mode == "" || mode == confine.Off
 	if off {
 		mode = confine.Strict
@@ -19,18 +19,18 @@ func (x *examination) sandbox(context.Context) {
 	engine, err := confine.Choose(mode, asked)
 	switch {
 	case off && err == nil:
-		x.add("sandbox", good, "terminal.sandbox: project or strict turns it on", "off: commands on this machine may do what you may; %s can keep them in%s", named(engine), other(engine))
+		x.addFinding("sandbox", good, "terminal.sandbox: project or strict turns it on", "off: commands on this machine may do what you may; %s can keep them in%s", engineName(engine), otherEngine(engine))
 	case off:
-		x.add("sandbox", good, "", "off: commands on this machine may do what you may; nothing here can keep them in: %v", err)
+		x.addFinding("sandbox", good, "", "off: commands on this machine may do what you may; nothing here can keep them in: %v", err)
 	case err != nil:
-		x.add("sandbox", bad, "use a container, or set terminal.sandbox: off", "%s is asked for and not to be had, so no command runs on this machine: %v", mode, err)
+		x.addFinding("sandbox", bad, "use a container, or set terminal.sandbox: off", "%s is asked for and not to be had, so no command runs on this machine: %v", mode, err)
 	default:
-		x.add("sandbox", good, "", "%s: %s keep commands on this machine in%s", mode, named(engine), other(engine))
+		x.addFinding("sandbox", good, "", "%s: %s keep commands on this machine in%s", mode, engineName(engine), otherEngine(engine))
 	}
 }
 
-// setting is the value of one key in effect.
-func (x *examination) setting(key string) string {
+// settingOf is the value of one key in effect.
+func (x *examination) settingOf(key string) string {
 	for _, v := range x.start.Config.Values() {
 		if v.Key == key {
 			return v.Value
@@ -39,15 +39,15 @@ func (x *examination) setting(key string) string {
 	return ""
 }
 
-func named(e confine.Engine) string {
+func engineName(e confine.Engine) string {
 	if e == confine.Bubblewrap {
 		return "bubblewrap and seccomp"
 	}
 	return "Landlock and seccomp"
 }
 
-// other says what there is beside the engine that is used.
-func other(used confine.Engine) string {
+// otherEngine says what there is beside the engine that is used.
+func otherEngine(used confine.Engine) string {
 	second, name := confine.Bubblewrap, "bubblewrap"
 	if used == confine.Bubblewrap {
 		second, name = confine.OfKernel, "Landlock"
@@ -58,8 +58,8 @@ func other(used confine.Engine) string {
 	return fmt.Sprintf(" (%s would work too: terminal.sandbox_engine)", name)
 }
 
-// permissions looks for files of ours that others can read.
-func (x *examination) permissions(context.Context) {
+// checkPermissions looks for files of ours that others can read.
+func (x *examination) checkPermissions(context.Context) {
 	home, loose, first := x.start.Config.Paths().Home, 0, ""
 	_ = filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -77,6 +77,6 @@ func (x *examination) permissions(context.Context) {
 		return nil
 	})
 	if loose > 0 {
-		x.add("files", warn, "chmod -R go= "+home, "%d files in the data folder can be read by others, %s first", loose, first)
+		x.addFinding("files", warn, "chmod -R go= "+home, "%d files in the data folder can be read by others, %s first", loose, first)
 	}
 }

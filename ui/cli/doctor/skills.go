@@ -9,11 +9,11 @@ import (
 	"hermes/ui/cli/base"
 )
 
-// skills looks for skills that cannot be used or are blocked.
-func (x *examination) skills(ctx context.Context) {
+// checkSkills looks for skills that cannot be used or are blocked.
+func (x *examination) checkSkills(ctx context.Context) {
 	lib, project, _, err := x.c.SkillLibrary()
 	if err != nil {
-		x.add("skills", warn, "", "%v", err)
+		x.addFinding("skills", warn, "", "%v", err)
 		return
 	}
 	counts := map[skill.State]int{}
@@ -30,8 +30,8 @@ func (x *examination) skills(ctx context.Context) {
 		}
 	}
 	if odd != nil {
-		x.add("skills", warn, "`hermes skills check` shows file and line", "%d of %s can be used; %s", counts[skill.On], base.Count(len(rows), "skill", "skills"), strings.Join(odd, ", "))
+		x.addFinding("skills", warn, "`hermes skills check` shows file and line", "%d of %s can be used; %s", counts[skill.On], base.Count(len(rows), "skill", "skills"), strings.Join(odd, ", "))
 		return
 	}
-	x.add("skills", good, "", "%s, %d switched off", base.Count(counts[skill.On], "skill", "skills"), counts[skill.Off])
+	x.addFinding("skills", good, "", "%s, %d switched off", base.Count(counts[skill.On], "skill", "skills"), counts[skill.Off])
 }

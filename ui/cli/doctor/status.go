@@ -35,7 +35,7 @@ func Status(line *base.Command) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s := c.status(start)
+			s := c.statusOf(start)
 			if asJSON {
 				return base.WriteJSON(c.Streams.Out, s, true)
 			}
@@ -46,13 +46,13 @@ func Status(line *base.Command) *cobra.Command {
 	return cmd
 }
 
-func (c *command) status(start base.Start) status {
+func (c *command) statusOf(start base.Start) status {
 	cfg, paths := start.Config, start.Config.Paths()
 	x := examination{c: c, start: start}
 	s := status{
 		Program: c.Version().String(), Home: paths.Home, Profile: paths.Profile, Model: cfg.Model.Default,
 		Provider: cfg.Model.Provider, Backend: cfg.Terminal.Backend, Approval: cfg.Approvals.Mode, Theme: cfg.Display.Theme,
-		Keys: append([]string{}, x.keys()...), Problems: []string{},
+		Keys: append([]string{}, x.providerKeys()...), Problems: []string{},
 	}
 	if info, err := os.Stat(paths.DB); err == nil {
 		s.Database = info.Size()

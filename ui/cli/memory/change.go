@@ -48,7 +48,7 @@ type changeFlags struct {
 	asJSON bool
 }
 
-func (f *changeFlags) add(cmd *cobra.Command) {
+func (f *changeFlags) addTo(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.target, "target", "t", "memory", "`which` memory: memory (MEMORY.md) or user (USER.md)")
 	fl.BoolVar(&f.force, "force", false, "keep it although it looks like orders to the agent; such an entry stays out of the prompt")
@@ -68,10 +68,10 @@ func (c *command) memoryAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.change(f, memory.Op{Action: memory.Add, Content: text})
+			return c.applyChange(f, memory.Op{Action: memory.Add, Content: text})
 		},
 	}
-	f.add(cmd)
+	f.addTo(cmd)
 	return cmd
 }
 
@@ -94,10 +94,10 @@ func (c *command) memoryReplace() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replace OLD NEW", Short: "Replace the one entry that has OLD in it", Args: cobra.ExactArgs(2), ValidArgsFunction: c.completeEntries,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return c.change(f, memory.Op{Action: memory.Replace, OldText: args[0], Content: args[1]})
+			return c.applyChange(f, memory.Op{Action: memory.Replace, OldText: args[0], Content: args[1]})
 		},
 	}
-	f.add(cmd)
+	f.addTo(cmd)
 	return cmd
 }
 
@@ -106,10 +106,10 @@ func (c *command) memoryRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove OLD", Aliases: []string{"rm"}, Short: "Remove the one entry that has OLD in it", Args: cobra.ExactArgs(1), ValidArgsFunction: c.completeEntries,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return c.change(f, memory.Op{Action: memory.Remove, OldText: args[0]})
+			return c.applyChange(f, memory.Op{Action: memory.Remove, OldText: args[0]})
 		},
 	}
-	f.add(cmd)
+	f.addTo(cmd)
 	return cmd
 }
 
@@ -141,9 +141,9 @@ func (c *command) completeEntries(cmd *cobra.Command, args []string, prefix stri
 	return out, none
 }
 
-// change applies one operation of a person. What looks like orders is asked about, not refused: it
-// is their own text.
-func (c *command) change(f changeFlags, op memory.Op) error {
+// applyChange applies one operation of a person. What looks like orders is asked about, not
+// refused: it is their own text.
+func (c *command) applyChange(f changeFlags, op memory.Op) error {
 	t, err := memory.ParseTarget(f.target)
 	if err != nil {
 		return base.UsageError("%v", err)
@@ -162,14 +162,14 @@ func (c *command) change(f changeFlags, op memory.Op) error {
 		done, err = s.Apply(t, ops, "person", memory.Rules{Anything: true})
 	}
 	if err != nil {
-		return c.refused(err)
+		return c.explainRefusal(err)
 	}
 	c.recordMemory(done, event.MemoryWritten)
-	return c.changed(done, f.asJSON)
+	return c.printChanged(done, f.asJSON)
 }
 
-// refused says why nothing was written, with the entries that it is about.
-func (c *command) refused(err error) error {
+// explainRefusal says why nothing was written, with the entries that it is about.
+func (c *command) explainRefusal(err error) error {
 	r := memory.AsRefusal(err)
 	if r == nil {
 		return base.Failed(base.ExitFailed, "%w", err)
@@ -200,9 +200,9 @@ type changedJSON struct {
 	Limit   int           `json:"limit"`
 }
 
-func (c *command) changed(done memory.Change, asJSON bool) error {
+func (c *command) printChanged(done memory.Change, asJSON bool) error {
 	if asJSON {
-		return base.WriteJSON(c.Streams.Out, changedJSON{done.Target, list(done.Added), list(done.Removed), done.Notes, done.After.Used, done.After.Limit}, true)
+		return base.WriteJSON(c.Streams.Out, changedJSON{done.Target, neverNull(done.Added), neverNull(done.Removed), done.Notes, done.After.Used, done.After.Limit}, true)
 	}
 	for _, text := range done.Removed {
 		fmt.Fprintln(c.Streams.Out, "- "+base.Cut(text, 100))
@@ -223,8 +223,8 @@ func (c *command) changed(done memory.Change, asJSON bool) error {
 	return nil
 }
 
-// list is never null in JSON.
-func list(s []string) []string {
+// neverNull is s, never null in JSON.
+func neverNull(s []string) []string {
 	if s == nil {
 		return []string{}
 	}
@@ -256,7 +256,7 @@ func (c *command) memoryUndo() *cobra.Command {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
 			c.recordMemory(done, event.MemoryUndone)
-			return c.changed(done, asJSON)
+			return c.printChanged(done, asJSON)
 		},
 	}
 	fl := cmd.Flags()
@@ -278,7 +278,7 @@ func (c *command) memoryEdit() *cobra.Command {
 			return c.editMemory(cmd, f)
 		},
 	}
-	f.add(cmd)
+	f.addTo(cmd)
 	return cmd
 }
 
@@ -301,7 +301,7 @@ func (c *command) editMemory(cmd *cobra.Command, f changeFlags) error {
 	if err := c.beginDraft(s, draft, seen); err != nil {
 		return base.Failed(base.ExitFailed, "%w", err)
 	}
-	data, err := c.edited(cmd, draft, seen)
+	data, err := c.editDraft(cmd, draft, seen)
 	if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (c *command) editMemory(cmd *cobra.Command, f changeFlags) error {
 			return base.Failed(base.ExitFailed, "%w. Nothing was changed; what you wrote is in %s, and `hermes memory edit %s` goes on with it", err, draft, t)
 		}
 		c.recordMemory(done, event.MemoryWritten)
-		if err := c.changed(done, f.asJSON); err != nil {
+		if err := c.printChanged(done, f.asJSON); err != nil {
 			return err
 		}
 	} else {
@@ -320,9 +320,9 @@ func (c *command) editMemory(cmd *cobra.Command, f changeFlags) error {
 	return os.Remove(draft)
 }
 
-// edited is the draft after the editor. An old draft that was only looked at is not written over
+// editDraft is the draft after the editor. An old draft that was only looked at is not written over
 // what was remembered since.
-func (c *command) edited(cmd *cobra.Command, draft string, seen []byte) ([]byte, error) {
+func (c *command) editDraft(cmd *cobra.Command, draft string, seen []byte) ([]byte, error) {
 	begun, err := os.ReadFile(draft)
 	if err != nil {
 		return nil, base.Failed(base.ExitFailed, "%w", err)

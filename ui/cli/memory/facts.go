@@ -54,7 +54,7 @@ read from a file or standard input; a time in metadata.timestamp (RFC 3339) is w
 			if len(args) != 2 {
 				return base.UsageError("name a key and a value, or --lines")
 			}
-			metadata, err := pairs(meta)
+			metadata, err := parsePairs(meta)
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ read from a file or standard input; a time in metadata.timestamp (RFC 3339) is w
 	return cmd
 }
 
-func pairs(meta []string) (map[string]any, error) {
+func parsePairs(meta []string) (map[string]any, error) {
 	if len(meta) == 0 {
 		return nil, nil
 	}
@@ -125,7 +125,7 @@ func (c *command) storeLines(files []string, asJSON bool) error {
 	}
 	return c.withFacts(func(ctx context.Context, s *recall.Store) error {
 		batch := linesReader{c: c, name: name, session: "import " + time.Now().UTC().Format(time.RFC3339Nano)}
-		if err := batch.read(ctx, s, in); err != nil {
+		if err := batch.readLines(ctx, s, in); err != nil {
 			return base.Failed(base.ExitFailed, "%w", err)
 		}
 		c.embedSome(ctx, s)
@@ -151,7 +151,7 @@ type linesReader struct {
 	stored, same, refused int
 }
 
-func (r *linesReader) read(ctx context.Context, s *recall.Store, in io.Reader) error {
+func (r *linesReader) readLines(ctx context.Context, s *recall.Store, in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 64<<10), maxLine)
 	n := 0
@@ -162,16 +162,16 @@ func (r *linesReader) read(ctx context.Context, s *recall.Store, in io.Reader) e
 		}
 		var line recall.Line
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			r.refuse(n, "it is no JSON object with key and value: "+err.Error())
+			r.refuseLine(n, "it is no JSON object with key and value: "+err.Error())
 			continue
 		}
 		it := recall.Item{Key: line.Key, Value: secret.Redact(line.Value), Metadata: line.Metadata, Origin: recall.Import, Session: r.session}
 		if err := it.Check(); err != nil {
-			r.refuse(n, err.Error())
+			r.refuseLine(n, err.Error())
 			continue
 		}
 		if r.waiting = append(r.waiting, it); len(r.waiting) == linesBatch {
-			if err := r.flush(ctx, s); err != nil {
+			if err := r.storeWaiting(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -179,15 +179,15 @@ func (r *linesReader) read(ctx context.Context, s *recall.Store, in io.Reader) e
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("%s:%d: %w", r.name, n+1, err)
 	}
-	return r.flush(ctx, s)
+	return r.storeWaiting(ctx, s)
 }
 
-func (r *linesReader) refuse(line int, why string) {
+func (r *linesReader) refuseLine(line int, why string) {
 	r.refused++
 	r.c.Note("%s:%d: %s", r.name, line, base.OneLine(why))
 }
 
-func (r *linesReader) flush(ctx context.Context, s *recall.Store) error {
+func (r *linesReader) storeWaiting(ctx context.Context, s *recall.Store) error {
 	done, err := s.PutAll(ctx, r.waiting)
 	r.waiting = r.waiting[:0]
 	for _, d := range done {
@@ -226,7 +226,7 @@ With --lines each line of standard input is a query.`,
 			}
 			return c.withFacts(func(ctx context.Context, s *recall.Store) error {
 				if !lines {
-					return c.answer(ctx, s, strings.Join(args, " "), k, asJSON)
+					return c.printRecalled(ctx, s, strings.Join(args, " "), k, asJSON)
 				}
 				return c.answerLines(ctx, s, k, asJSON)
 			})
@@ -246,14 +246,14 @@ func (c *command) answerLines(ctx context.Context, s *recall.Store, k int, asJSO
 		if strings.TrimSpace(in.Text()) == "" {
 			continue
 		}
-		if err := c.answer(ctx, s, in.Text(), k, asJSON); err != nil {
+		if err := c.printRecalled(ctx, s, in.Text(), k, asJSON); err != nil {
 			return err
 		}
 	}
 	return in.Err()
 }
 
-func (c *command) answer(ctx context.Context, s *recall.Store, query string, k int, asJSON bool) error {
+func (c *command) printRecalled(ctx context.Context, s *recall.Store, query string, k int, asJSON bool) error {
 	found, err := s.Recall(ctx, query, k, 0)
 	if err != nil {
 		return base.Failed(base.ExitFailed, "%w", err)

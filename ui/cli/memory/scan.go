@@ -55,7 +55,7 @@ func (c *command) memoryScan() *cobra.Command {
 
 The same scan stands before everything that reaches the system prompt: a text with a hit stays on disk and is kept out of the prompt.
 Without a file the text is read from standard input; what is remembered is scanned when that is a terminal, or with --stored.`,
-		RunE: func(_ *cobra.Command, files []string) error { return c.scan(files, f) },
+		RunE: func(_ *cobra.Command, files []string) error { return c.scanFiles(files, f) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.lines, "lines", false, "judge each line by itself")
@@ -68,13 +68,13 @@ Without a file the text is read from standard input; what is remembered is scann
 // maxScan bounds what is read of one text: far more than any prompt takes.
 const maxScan = 64 << 20
 
-func (c *command) scan(files []string, f scanFlags) error {
+func (c *command) scanFiles(files []string, f scanFlags) error {
 	out := bufio.NewWriter(c.Streams.Out)
 	blocked := false
 	say := func(name, text string, hits []injection.Finding) error {
 		v := verdictOn(text, hits)
 		blocked = blocked || v.Verdict == "block"
-		return v.write(out, name, f.asJSON)
+		return v.writeScanned(out, name, f.asJSON)
 	}
 	judge := func(name, text string) error { return say(name, text, injection.Scan(text)) }
 	if f.stored || len(files) == 0 && base.IsTerminal(c.Streams.In) {
@@ -110,10 +110,11 @@ func scanReader(r io.Reader, name string, lines bool, judge func(name, text stri
 	if !lines {
 		data, err := io.ReadAll(io.LimitReader(r, maxScan+1))
 		if err != nil {
-			return base.Failed(base.ExitFailed, "reading %s: %w", place(name), err)
+			return base.Failed(base.ExitFailed, "reading %s: %w", placeName(name), err)
 		}
 		if len(data) > maxScan {
-			return base.UsageError("%s is larger than %d MiB: scan it in parts", place(name), maxScan>>20)
+			return base.UsageError("%s is larger than %d MiB: scan it in parts", placeName(name),
+				maxScan>>20)
 		}
 		return judge(name, string(data))
 	}
@@ -121,7 +122,7 @@ func scanReader(r io.Reader, name string, lines bool, judge func(name, text stri
 	for n := 1; ; n++ {
 		line, err := in.ReadString('\n')
 		if line != "" {
-			if bad := judge(fmt.Sprintf("%s:%d", place(name), n), strings.TrimRight(line, "\r\n")); bad != nil {
+			if bad := judge(fmt.Sprintf("%s:%d", placeName(name), n), strings.TrimRight(line, "\r\n")); bad != nil {
 				return bad
 			}
 		}
@@ -129,12 +130,12 @@ func scanReader(r io.Reader, name string, lines bool, judge func(name, text stri
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return base.Failed(base.ExitFailed, "reading %s: %w", place(name), err)
+			return base.Failed(base.ExitFailed, "reading %s: %w", placeName(name), err)
 		}
 	}
 }
 
-func place(name string) string {
+func placeName(name string) string {
 	if name == "" {
 		return "standard input"
 	}
@@ -172,7 +173,7 @@ func verdictOn(text string, found []injection.Finding) scanned {
 	return v
 }
 
-func (v scanned) write(w io.Writer, name string, asJSON bool) error {
+func (v scanned) writeScanned(w io.Writer, name string, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(v)
 	}

@@ -25,30 +25,30 @@ type advance struct {
 	lines time.Time
 }
 
-func (a *advance) event(e event.Envelope) {
+func (a *advance) showEvent(e event.Envelope) {
 	switch x := e.Event.(type) {
 	case event.BackendChanged:
 		if x.From == x.To || e.Session != "" && e.Session != a.w.session {
 			return
 		}
-		a.clear()
-		a.w.c.Note("%s: %s%s", x.Name, x.To, because(x.Cause))
+		a.clearBar()
+		a.w.c.Note("%s: %s%s", x.Name, x.To, causeText(x.Cause))
 	case event.Progress:
 		if len(x.ID) > 5 && x.ID[:5] == "pull:" {
-			a.progress(e.At, x)
+			a.showProgress(e.At, x)
 		}
 	}
 }
 
-func because(cause string) string {
+func causeText(cause string) string {
 	if cause == "" {
 		return ""
 	}
 	return ", " + base.OneLine(cause)
 }
 
-// progress draws a bar over the last one, or writes a line for every tenth.
-func (a *advance) progress(at time.Time, p event.Progress) {
+// showProgress draws a bar over the last one, or writes a line for every tenth.
+func (a *advance) showProgress(at time.Time, p event.Progress) {
 	if p.ID != a.meter.Last.ID {
 		a.meter, a.last = progress.Meter{}, -10
 	}
@@ -74,8 +74,8 @@ func (a *advance) progress(at time.Time, p event.Progress) {
 	}
 }
 
-// clear takes the bar away.
-func (a *advance) clear() {
+// clearBar takes the bar away.
+func (a *advance) clearBar() {
 	if a.drawn {
 		fmt.Fprint(a.w.c.Streams.Err, "\r\x1b[K")
 		a.drawn = false
@@ -89,7 +89,11 @@ func (c *command) poolEvents(f *poolFlags) *cobra.Command {
 		Long: `Follow what happens to the back ends of this process, a JSON object a line, until ctrl+c: changes of state with their causes, pulls, load.
 With --up it starts back ends itself and keeps them, as "pool up" does. A workbench shows its own in the pane of the back ends.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.events(ctx, up) })
+			return c.withPool(cmd, f, func(ctx context.Context,
+				w *poolWork,
+			) error {
+				return w.printEvents(ctx, up)
+			})
 		},
 	}
 	cmd.Flags().StringSliceVar(&up, "up", nil, "start these back ends and keep them up")
@@ -97,7 +101,7 @@ With --up it starts back ends itself and keeps them, as "pool up" does. A workbe
 	return cmd
 }
 
-func (w *poolWork) events(ctx context.Context, names []string) error {
+func (w *poolWork) printEvents(ctx context.Context, names []string) error {
 	box := w.app.Events().Subscribe(event.Limits{})
 	defer box.Close()
 	for _, s := range w.pool.List(w.session) { // where everything begins
@@ -107,7 +111,7 @@ func (w *poolWork) events(ctx context.Context, names []string) error {
 		}
 	}
 	failures := make(chan error, 1)
-	done := w.begin(ctx, names, failures)
+	done := w.beginBeside(ctx, names, failures)
 	defer done()
 	for {
 		select {

@@ -21,9 +21,9 @@ import (
 	"hermes/ui/cli/base"
 )
 
-// begin starts back ends beside what else goes on, and keeps them up until the returned function is
-// called.
-func (w *poolWork) begin(ctx context.Context, names []string, failures chan<- error) func() {
+// beginBeside starts back ends beside what else goes on, and keeps them up until the returned
+// function is called.
+func (w *poolWork) beginBeside(ctx context.Context, names []string, failures chan<- error) func() {
 	if len(names) == 0 {
 		return func() {}
 	}
@@ -31,7 +31,7 @@ func (w *poolWork) begin(ctx context.Context, names []string, failures chan<- er
 	done := make(chan struct{})
 	crash.Go("pool up", func() {
 		defer close(done)
-		if err := w.each(names, func(name string) error { return w.pool.Up(ctx, w.session, name) }); err != nil && ctx.Err() == nil {
+		if err := w.forEach(names, func(name string) error { return w.pool.Up(ctx, w.session, name) }); err != nil && ctx.Err() == nil {
 			failures <- err
 			return
 		}
@@ -69,7 +69,7 @@ The arguments are given as they are; for a shell's line: hermes pool exec NAME -
 			if f.asJSON {
 				return base.UsageError("pool exec prints what the command prints; there is no --json")
 			}
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.exec(ctx, args[0], args[1:], x) })
+			return c.withPool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.runCommand(ctx, args[0], args[1:], x) })
 		},
 	}
 	fl := cmd.Flags()
@@ -93,7 +93,7 @@ func (c *command) poolShell(f *poolFlags) *cobra.Command {
 				return base.UsageError("a shell needs a terminal; in scripts use `hermes pool exec %s -- sh -c \"...\"`", args[0])
 			}
 			x.tty = true
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.exec(ctx, args[0], nil, x) })
+			return c.withPool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.runCommand(ctx, args[0], nil, x) })
 		},
 	}
 	cmd.Flags().StringVarP(&x.dir, "workdir", "w", "", "start in this `folder` of the back end")
@@ -104,9 +104,9 @@ func (c *command) poolShell(f *poolFlags) *cobra.Command {
 // exitNotFound is what a shell says when there is no such program.
 const exitNotFound base.Exit = 127
 
-// exec runs argv, or a shell for a person when there is none.
-func (w *poolWork) exec(ctx context.Context, name string, argv []string, x execFlags) error {
-	s, err := w.status(name)
+// runCommand runs argv, or a shell for a person when there is none.
+func (w *poolWork) runCommand(ctx context.Context, name string, argv []string, x execFlags) error {
+	s, err := w.statusOf(name)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (w *poolWork) exec(ctx context.Context, name string, argv []string, x execF
 	}
 	stop := func() {}
 	if base.IsTerminal(w.c.Streams.Err) {
-		stop = w.follow()
+		stop = w.showProgressUntil()
 	}
 	err = w.pool.Up(ctx, w.session, name) // here a back end that cannot start is an error: no other one takes its place
 	stop()
@@ -140,14 +140,14 @@ func (w *poolWork) exec(ctx context.Context, name string, argv []string, x execF
 		return err
 	}
 	if x.tty {
-		return w.terminal(ctx, r)
+		return w.runOnTerminal(ctx, r)
 	}
-	return w.stream(ctx, r)
+	return w.runOnStreams(ctx, r)
 }
 
-// stream runs a command with its streams on ours. Its standard output comes through a socket of its
-// own, so that a slow reader slows it down and loses nothing.
-func (w *poolWork) stream(ctx context.Context, r backend.Request) error {
+// runOnStreams runs a command with its streams on ours. Its standard output comes through a socket
+// of its own, so that a slow reader slows it down and loses nothing.
+func (w *poolWork) runOnStreams(ctx context.Context, r backend.Request) error {
 	var mu sync.Mutex
 	r.Sink = func(s event.Stream, data []byte) {
 		mu.Lock()
@@ -181,13 +181,13 @@ func (w *poolWork) stream(ctx context.Context, r backend.Request) error {
 	} else {
 		close(drained)
 	}
-	w.input(r.Session, p.ID)
-	return w.outcome(ctx, r, p.ID, drained)
+	w.passInput(r.Session, p.ID)
+	return w.awaitOutcome(ctx, r, p.ID, drained)
 }
 
-// input passes our standard input on, until its end. Nobody waits for it: a read of a terminal
+// passInput passes our standard input on, until its end. Nobody waits for it: a read of a terminal
 // cannot be ended.
-func (w *poolWork) input(session, id string) {
+func (w *poolWork) passInput(session, id string) {
 	crash.Go("exec input", func() {
 		buf := make([]byte, 64<<10)
 		for {
@@ -203,8 +203,8 @@ func (w *poolWork) input(session, id string) {
 	})
 }
 
-// outcome waits for the end, which ctrl+c brings about, and makes it ours.
-func (w *poolWork) outcome(ctx context.Context, r backend.Request, id string, drained <-chan struct{}) error {
+// awaitOutcome waits for the end, which ctrl+c brings about, and makes it ours.
+func (w *poolWork) awaitOutcome(ctx context.Context, r backend.Request, id string, drained <-chan struct{}) error {
 	p, err := w.pool.Wait(ctx, r.Session, id, 0)
 	if ctx.Err() != nil {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), base.CloseTime)
@@ -229,8 +229,8 @@ func (w *poolWork) outcome(ctx context.Context, r backend.Request, id string, dr
 	return nil
 }
 
-// terminal runs a command with this terminal as its own.
-func (w *poolWork) terminal(ctx context.Context, r backend.Request) error {
+// runOnTerminal runs a command with this terminal as its own.
+func (w *poolWork) runOnTerminal(ctx context.Context, r backend.Request) error {
 	in, out := w.c.Streams.In.(*os.File), w.c.Streams.Out.(*os.File)
 	size := func() backend.Size {
 		cols, rows, err := term.GetSize(int(out.Fd()))
@@ -273,8 +273,8 @@ func (w *poolWork) terminal(ctx context.Context, r backend.Request) error {
 			}
 		}
 	})
-	w.input(r.Session, p.ID)
+	w.passInput(r.Session, p.ID)
 	all := make(chan struct{})
 	close(all)
-	return w.outcome(ctx, r, p.ID, all)
+	return w.awaitOutcome(ctx, r, p.ID, all)
 }

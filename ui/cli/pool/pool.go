@@ -71,9 +71,9 @@ type poolWork struct {
 	cwd     string
 }
 
-// pool opens the program for work on back ends. ctrl+c cancels the work, and a second one ends the
-// program.
-func (c *command) pool(cmd *cobra.Command, f *poolFlags, work func(context.Context, *poolWork) error) error {
+// withPool opens the program for work on back ends. ctrl+c cancels the work, and a second one ends
+// the program.
+func (c *command) withPool(cmd *cobra.Command, f *poolFlags, work func(context.Context, *poolWork) error) error {
 	start, err := c.LoadWith(base.OpenFlags{})
 	if err != nil {
 		return err
@@ -102,9 +102,9 @@ func (c *command) pool(cmd *cobra.Command, f *poolFlags, work func(context.Conte
 	})
 }
 
-// status is the back end of a name that a person gave. A wrong one is a mistake: the default does
+// statusOf is the back end of a name that a person gave. A wrong one is a mistake: the default does
 // not stand in for it here.
-func (w *poolWork) status(name string) (backend.Status, error) {
+func (w *poolWork) statusOf(name string) (backend.Status, error) {
 	list := w.pool.List(w.session)
 	i := slices.IndexFunc(list, func(s backend.Status) bool { return s.Name == name })
 	if i >= 0 {
@@ -117,10 +117,10 @@ func (w *poolWork) status(name string) (backend.Status, error) {
 	return backend.Status{}, base.UsageError("there is no back end %q; there are: %s", name, strings.Join(names, ", "))
 }
 
-// each checks all names before it does anything, then works on one after the other.
-func (w *poolWork) each(names []string, f func(name string) error) error {
+// forEach checks all names before it does anything, then works on one after the other.
+func (w *poolWork) forEach(names []string, f func(name string) error) error {
 	for _, name := range names {
-		if _, err := w.status(name); err != nil {
+		if _, err := w.statusOf(name); err != nil {
 			return err
 		}
 	}
@@ -131,8 +131,8 @@ func (w *poolWork) each(names []string, f func(name string) error) error {
 	return errors.Join(errs...)
 }
 
-// said tells of something done, as text or JSON.
-func (w *poolWork) said(name, what string, began time.Time) error {
+// reportDone tells of something done, as text or JSON.
+func (w *poolWork) reportDone(name, what string, began time.Time) error {
 	if w.asJSON {
 		return base.WriteJSON(w.c.Streams.Out, map[string]any{"name": name, "done": what, "seconds": time.Since(began).Seconds()}, false)
 	}
@@ -162,13 +162,17 @@ func (c *command) poolList(f *poolFlags) *cobra.Command {
 A container in use is one that a running hermes has: a workbench, or "pool up". One that is kept is
 there for its session to come back, one that is left over goes with "pool prune".`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.list(ctx) })
+			return c.withPool(cmd, f, func(ctx context.Context,
+				w *poolWork,
+			) error {
+				return w.listBackends(ctx)
+			})
 		},
 	}
 }
 
-func (w *poolWork) list(ctx context.Context) error {
-	found, err := w.containers(ctx)
+func (w *poolWork) listBackends(ctx context.Context) error {
+	found, err := w.sessionContainers(ctx)
 	if err != nil {
 		w.c.Note("hermes: %v", err)
 	}
@@ -205,20 +209,20 @@ func (w *poolWork) list(ctx context.Context) error {
 		if v.IdleTTL > 0 && v.traits.Stoppable {
 			idle = progress.Duration(time.Duration(v.IdleTTL * float64(time.Second)))
 		}
-		t.Row(name, v.Kind, or(v.Image, "-"), string(v.State), idle, note)
+		t.Row(name, v.Kind, firstSet(v.Image, "-"), string(v.State), idle, note)
 	}
 	return t.Write(w.c.Streams.Out)
 }
 
-func or(a, b string) string {
+func firstSet(a, b string) string {
 	if a != "" {
 		return a
 	}
 	return b
 }
 
-// containers are those of the session, by back end.
-func (w *poolWork) containers(ctx context.Context) (map[string]backend.Leftover, error) {
+// sessionContainers are those of the session, by back end.
+func (w *poolWork) sessionContainers(ctx context.Context) (map[string]backend.Leftover, error) {
 	out := map[string]backend.Leftover{}
 	list, err := w.pool.Leftovers(ctx)
 	for _, l := range list {
@@ -245,14 +249,18 @@ func (c *command) poolStats(f *poolFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "stats [name...]", Short: "Measure what the running containers of a session use", ValidArgsFunction: c.completeBackends,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.stats(ctx, args) })
+			return c.withPool(cmd, f, func(ctx context.Context,
+				w *poolWork,
+			) error {
+				return w.printStats(ctx, args)
+			})
 		},
 	}
 }
 
-// stats joins what runs already; nothing is started to be measured.
-func (w *poolWork) stats(ctx context.Context, names []string) error {
-	found, err := w.containers(ctx)
+// printStats joins what runs already; nothing is started to be measured.
+func (w *poolWork) printStats(ctx context.Context, names []string) error {
+	found, err := w.sessionContainers(ctx)
 	if err != nil {
 		return err
 	}
@@ -265,7 +273,7 @@ func (w *poolWork) stats(ctx context.Context, names []string) error {
 		slices.Sort(names)
 	}
 	all := []event.BackendStats{}
-	err = w.each(names, func(name string) error {
+	err = w.forEach(names, func(name string) error {
 		if l, ok := found[name]; !ok || l.State != "running" {
 			return base.Failed(base.ExitFailed, "%s is not running in this session: there is nothing to measure", name)
 		}

@@ -24,21 +24,21 @@ Meanwhile other commands of the same session ("pool exec", "pool shell", a workb
 containers are stopped, unless somebody else uses them still, and kept as terminal.keep says. With --once they are only tried: started, told
 of, stopped.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.up(ctx, args, once) })
+			return c.withPool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.bringUp(ctx, args, once) })
 		},
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "do not wait: see whether they start")
 	return cmd
 }
 
-func (w *poolWork) up(ctx context.Context, names []string, once bool) error {
-	stop := w.follow()
-	err := w.each(names, func(name string) error {
+func (w *poolWork) bringUp(ctx context.Context, names []string, once bool) error {
+	stop := w.showProgressUntil()
+	err := w.forEach(names, func(name string) error {
 		began := time.Now()
 		if err := w.pool.Up(ctx, w.session, name); err != nil {
 			return err
 		}
-		return w.said(name, "is up", began)
+		return w.reportDone(name, "is up", began)
 	})
 	stop()
 	if err != nil || once {
@@ -48,7 +48,7 @@ func (w *poolWork) up(ctx context.Context, names []string, once bool) error {
 		defer w.pool.Keep(w.session, name)() // others use them; here they would seem idle
 	}
 	w.c.Note("ctrl+c ends it; meanwhile: hermes pool exec %s%s -- ...", w.sessionFlag(), names[0])
-	stop = w.follow()
+	stop = w.showProgressUntil()
 	defer stop()
 	<-ctx.Done()
 	w.c.Note("stopping %s", base.Count(len(names), "back end", "back ends"))
@@ -64,7 +64,7 @@ func (w *poolWork) sessionFlag() string {
 
 type forceFlag struct{ force bool }
 
-func (f *forceFlag) add(cmd *cobra.Command) {
+func (f *forceFlag) addTo(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.force, "force", false, "end what runs in it")
 }
 
@@ -73,12 +73,12 @@ func (c *command) poolStop(f *poolFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "stop <name>...", Short: "Stop back ends", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
-				return w.own(ctx, args, "is stopped", false, func(name string) error { return w.pool.Stop(ctx, w.session, name, force.force) })
+			return c.withPool(cmd, f, func(ctx context.Context, w *poolWork) error {
+				return w.ownAndRun(ctx, args, "is stopped", false, func(name string) error { return w.pool.Stop(ctx, w.session, name, force.force) })
 			})
 		},
 	}
-	force.add(cmd)
+	force.addTo(cmd)
 	return cmd
 }
 
@@ -87,13 +87,13 @@ func (c *command) poolRestart(f *poolFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restart <name>...", Short: "Stop back ends, start them again and see that they work", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
-				defer w.follow()()
-				return w.own(ctx, args, "was restarted", true, func(name string) error { return w.pool.Restart(ctx, w.session, name, force.force) })
+			return c.withPool(cmd, f, func(ctx context.Context, w *poolWork) error {
+				defer w.showProgressUntil()()
+				return w.ownAndRun(ctx, args, "was restarted", true, func(name string) error { return w.pool.Restart(ctx, w.session, name, force.force) })
 			})
 		},
 	}
-	force.add(cmd)
+	force.addTo(cmd)
 	return cmd
 }
 
@@ -102,28 +102,28 @@ func (c *command) poolRemove(f *poolFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm <name>...", Aliases: []string{"remove"}, Short: "Remove back ends with their files", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
-				return w.own(ctx, args, "is removed", false, func(name string) error { return w.pool.Remove(ctx, w.session, name, force.force) })
+			return c.withPool(cmd, f, func(ctx context.Context, w *poolWork) error {
+				return w.ownAndRun(ctx, args, "is removed", false, func(name string) error { return w.pool.Remove(ctx, w.session, name, force.force) })
 			})
 		},
 	}
-	force.add(cmd)
+	force.addTo(cmd)
 	return cmd
 }
 
-// own works on back ends that no other hermes uses: it would lose them in the midst of its work,
-// and has the verbs itself. What a crash left over is taken up first, so that there is something to
-// stop or to remove; what is not there is left alone unless absent is set.
-func (w *poolWork) own(ctx context.Context, names []string, done string, absent bool, f func(name string) error) error {
-	found, err := w.containers(ctx)
+// ownAndRun works on back ends that no other hermes uses: it would lose them in the midst of its
+// work, and has the verbs itself. What a crash left over is taken up first, so that there is
+// something to stop or to remove; what is not there is left alone unless absent is set.
+func (w *poolWork) ownAndRun(ctx context.Context, names []string, done string, absent bool, f func(name string) error) error {
+	found, err := w.sessionContainers(ctx)
 	if err != nil {
 		return err
 	}
-	return w.each(names, func(name string) error {
+	return w.forEach(names, func(name string) error {
 		began := time.Now()
 		l, there := found[name]
 		if !there && !absent {
-			return w.said(name, "was not up in this session", began)
+			return w.reportDone(name, "was not up in this session", began)
 		}
 		if there && l.Live {
 			return base.Failed(base.ExitFailed, "%s is in use by a running hermes (container %s): do it there, or end that one", name, l.Name)
@@ -136,7 +136,7 @@ func (w *poolWork) own(ctx context.Context, names []string, done string, absent 
 		if err := f(name); err != nil {
 			return err
 		}
-		return w.said(name, done, began)
+		return w.reportDone(name, done, began)
 	})
 }
 
@@ -144,10 +144,10 @@ func (c *command) poolPull(f *poolFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "pull <name>...", Short: "Fetch the images of back ends", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
-				defer w.follow()()
-				return w.each(args, func(name string) error {
-					s, err := w.status(name)
+			return c.withPool(cmd, f, func(ctx context.Context, w *poolWork) error {
+				defer w.showProgressUntil()()
+				return w.forEach(args, func(name string) error {
+					s, err := w.statusOf(name)
 					if err != nil {
 						return err
 					}
@@ -158,16 +158,16 @@ func (c *command) poolPull(f *poolFlags) *cobra.Command {
 					if err := w.pool.Pull(ctx, w.session, name); err != nil {
 						return err
 					}
-					return w.said(name, "has its image", began)
+					return w.reportDone(name, "has its image", began)
 				})
 			})
 		},
 	}
 }
 
-// follow shows on stderr how far pulls and starts are, until stop is called: a bar on a terminal,
-// lines elsewhere.
-func (w *poolWork) follow() (stop func()) {
+// showProgressUntil shows on stderr how far pulls and starts are, until stop is called: a bar on a
+// terminal, lines elsewhere.
+func (w *poolWork) showProgressUntil() (stop func()) {
 	box := w.app.Events().Subscribe(event.Limits{})
 	show := &advance{w: w, bars: base.IsTerminal(w.c.Streams.Err)}
 	done := make(chan struct{})
@@ -175,14 +175,14 @@ func (w *poolWork) follow() (stop func()) {
 		defer close(done)
 		for range box.Ready() {
 			for _, e := range box.Drain() {
-				show.event(e)
+				show.showEvent(e)
 			}
 		}
 	})
 	return func() {
 		box.Close()
 		<-done
-		show.clear()
+		show.clearBar()
 	}
 }
 
@@ -194,7 +194,7 @@ func (c *command) poolPrune(f *poolFlags) *cobra.Command {
 sessions that can be resumed go too, with their files. Containers of others are never touched. It shows them and asks first.
 Copies of our own program that no container has go too, also those for data folders of this machine that are gone.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.prune(ctx, all, yes) })
+			return c.withPool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.pruneLeftovers(ctx, all, yes) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "the kept ones of sessions that can be resumed too")
@@ -202,7 +202,7 @@ Copies of our own program that no container has go too, also those for data fold
 	return cmd
 }
 
-func (w *poolWork) prune(ctx context.Context, all, yes bool) error {
+func (w *poolWork) pruneLeftovers(ctx context.Context, all, yes bool) error {
 	found, err := w.pool.Leftovers(ctx)
 	dead, kept := []backend.Leftover{}, 0
 	for _, l := range found {

@@ -38,8 +38,8 @@ func newPreview(out io.Writer, kind string) *preview {
 	}}
 }
 
-// add takes the next piece of the answer.
-func (p *preview) add(s string) {
+// addText takes the next piece of the answer.
+func (p *preview) addText(s string) {
 	const most = 32 << 10 // more than a screen holds
 	if p.text += s; len(p.text) > 2*most {
 		p.text = strings.ToValidUTF8(p.text[len(p.text)-most:], "")
@@ -47,8 +47,8 @@ func (p *preview) add(s string) {
 	p.stale = true
 }
 
-// draw puts the end of the text on the screen, in place of what is there.
-func (p *preview) draw() {
+// drawTail puts the end of the text on the screen, in place of what is there.
+func (p *preview) drawTail() {
 	columns, rows := p.size()
 	if !p.stale || columns < 2 || rows < 2 {
 		return
@@ -58,7 +58,7 @@ func (p *preview) draw() {
 	lines := text.Wrap(strings.TrimRight(clean, "\n"), columns-1)
 	lines = lines[max(0, len(lines)-rows+1):]
 	var b strings.Builder
-	b.WriteString(up(p.rows(columns)))
+	b.WriteString(cursorUp(p.rowsTaken(columns)))
 	p.shown = p.shown[:0]
 	for _, line := range lines {
 		b.WriteString(line + "\x1b[K\r\n")
@@ -70,40 +70,40 @@ func (p *preview) draw() {
 	_, _ = io.WriteString(p.out, b.String()) // who prints the answer tells when it cannot be written
 }
 
-// rows is how many rows of the screen are taken. A window that became narrower has broken long
+// rowsTaken is how many rows of the screen are taken. A window that became narrower has broken long
 // ones.
-func (p *preview) rows(columns int) (n int) {
+func (p *preview) rowsTaken(columns int) (n int) {
 	for _, width := range p.shown {
 		n += max(1, (width+columns-1)/max(1, columns))
 	}
 	return n
 }
 
-// up moves to the beginning of the line that is n rows above.
-func up(n int) string {
+// cursorUp moves to the beginning of the line that is n rows above.
+func cursorUp(n int) string {
 	if n == 0 {
 		return "\r"
 	}
 	return fmt.Sprintf("\r\x1b[%dA", n)
 }
 
-// hide takes back what is shown. The text stays, for the next draw.
-func (p *preview) hide() {
+// hideShown takes back what is shown. The text stays, for the next draw.
+func (p *preview) hideShown() {
 	if p == nil || len(p.shown) == 0 {
 		return
 	}
 	columns, _ := p.size()
-	n := p.rows(columns)
+	n := p.rowsTaken(columns)
 	// Row by row: a screen that is cleared from its first cell on goes into the history of some
 	// terminals.
-	_, _ = io.WriteString(p.out, up(n)+strings.Repeat("\x1b[2K\x1b[B", n)+up(n))
+	_, _ = io.WriteString(p.out, cursorUp(n)+strings.Repeat("\x1b[2K\x1b[B", n)+cursorUp(n))
 	p.shown, p.stale = p.shown[:0], true
 }
 
-// drop hides the preview and forgets its text.
-func (p *preview) drop() {
+// dropText hides the preview and forgets its text.
+func (p *preview) dropText() {
 	if p != nil {
-		p.hide()
+		p.hideShown()
 		p.text, p.stale = "", false
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"hermes/ui/text"
 )
 
-// printer shows a turn on out; with live, text shows an answer also while it comes.
-func (c *command) printer(output string, out io.Writer, live *preview) (printer, error) {
+// newPrinter shows a turn on out; with live, text shows an answer also while it comes.
+func (c *command) newPrinter(output string, out io.Writer, live *preview) (printer, error) {
 	switch output {
 	case "text":
 		return &textPrinter{out: out, err: c.Streams.Err, live: live}, nil
@@ -37,142 +37,142 @@ type textPrinter struct {
 	own      map[string]bool
 }
 
-func (p *textPrinter) event(e event.Envelope) {
+func (p *textPrinter) showEvent(e event.Envelope) {
 	switch x := e.Event.(type) {
 	case event.TextDelta:
-		p.stream(x)
+		p.streamAnswer(x)
 	case event.MessageSealed:
 		p.own = ownCalls(p.own, x.Message)
-		p.sealed(x.Message)
+		p.printAnswer(x.Message)
 	case event.MessageDiscarded:
-		p.discarded(x)
+		p.sayDiscarded(x)
 	case event.ModelMoved:
-		p.say("! %s", movedWords(x))
+		p.sayLine("! %s", movedWords(x))
 	case event.TurnPhase:
-		p.retries(e, x)
+		p.sayRetry(e, x)
 	case event.ToolStarted:
-		p.say("→ %s %s", x.Call.Name, x.Gist)
+		p.sayLine("→ %s %s", x.Call.Name, x.Gist)
 	case event.ToolEnded:
 		p.toolEnded(x)
 	case event.ApprovalAsked:
-		p.say("! needs approval: %s", x.Title)
+		p.sayLine("! needs approval: %s", x.Title)
 	case event.ApprovalSettled:
 		if x.Decision == event.DecisionDeny {
-			p.say("! refused (%s)", x.By)
+			p.sayLine("! refused (%s)", x.By)
 		}
 	case event.BackendChanged:
 		if x.To == event.BackendFailed || x.To == event.BackendLost {
-			p.say("! back end %s %s: %s", x.Name, x.To, x.Cause)
+			p.sayLine("! back end %s %s: %s", x.Name, x.To, x.Cause)
 		}
 	case event.MemoryChanged:
-		p.remembered(x)
+		p.sayMemoryChange(x)
 	case event.ToolsChanged:
 		p.toolsChanged(x)
 	case event.HookRan:
-		p.hooked(x)
+		p.sayHookRan(x)
 	case event.Notice:
-		p.say("%s: %s%s", x.Level, x.Text, base.HintSuffix(base.HintWords(x.Hint, x.Do)))
+		p.sayLine("%s: %s%s", x.Level, x.Text, base.HintSuffix(base.HintWords(x.Hint, x.Do)))
 	case event.Resync:
-		p.say("warning: too much happened at once; some output is not shown here, all of it is in the session")
+		p.sayLine("warning: too much happened at once; some output is not shown here, all of it is in the session")
 	}
 }
 
 // toolEnded says how a call ended; what a person's own command printed is printed.
 func (p *textPrinter) toolEnded(x event.ToolEnded) {
 	if p.own[x.Result.CallID] && (x.Result.ExitCode != nil || x.Result.Name == procedure.Name) {
-		p.live.hide()
-		if out := printed(x.Result); out != "" {
+		p.live.hideShown()
+		if out := printedText(x.Result); out != "" {
 			_, _ = io.WriteString(p.out, text.Sanitize(out)+"\n") // the recorder keeps the error
 		}
 	}
-	p.say("%s", toolLine(x.Result))
+	p.sayLine("%s", toolLine(x.Result))
 	for _, part := range x.Result.Parts {
-		p.say("  [%s]", part.Describe())
+		p.sayLine("  [%s]", part.Describe())
 	}
 }
 
 func (p *textPrinter) toolsChanged(e event.ToolsChanged) {
 	if !e.Empty() {
-		p.say("tools since this session began: %s; --new-tools takes them", base.OneLine(e.Words()))
+		p.sayLine("tools since this session began: %s; --new-tools takes them", base.OneLine(e.Words()))
 	}
 }
 
-// hooked says what a hook did, when it did something.
-func (p *textPrinter) hooked(e event.HookRan) {
+// sayHookRan says what a hook did, when it did something.
+func (p *textPrinter) sayHookRan(e event.HookRan) {
 	if words := e.Words(); words != "" {
-		p.say("! %s", base.OneLine(words))
+		p.sayLine("! %s", base.OneLine(words))
 	}
 }
 
-// remembered says what was written to memory; what was refused comes as a notice.
-func (p *textPrinter) remembered(e event.MemoryChanged) {
+// sayMemoryChange says what was written to memory; what was refused comes as a notice.
+func (p *textPrinter) sayMemoryChange(e event.MemoryChanged) {
 	if e.Action != event.MemoryWritten {
 		return
 	}
 	for _, text := range e.Added {
-		p.say("remembered: %s", base.OneLine(text))
+		p.sayLine("remembered: %s", base.OneLine(text))
 	}
 	for _, text := range e.Removed {
-		p.say("forgotten: %s", base.OneLine(text))
+		p.sayLine("forgotten: %s", base.OneLine(text))
 	}
 }
 
-// discarded says that an answer was taken back. It shows no longer, unless another one does
+// sayDiscarded says that an answer was taken back. It shows no longer, unless another one does
 // already.
-func (p *textPrinter) discarded(x event.MessageDiscarded) {
+func (p *textPrinter) sayDiscarded(x event.MessageDiscarded) {
 	if x.MessageID == p.message {
-		p.live.drop()
+		p.live.dropText()
 	}
-	p.say("answer discarded, trying again: %s", discardWords(x))
+	p.sayLine("answer discarded, trying again: %s", discardWords(x))
 }
 
-// retries says that a model is asked again: it can be minutes until then.
-func (p *textPrinter) retries(e event.Envelope, x event.TurnPhase) {
+// sayRetry says that a model is asked again: it can be minutes until then.
+func (p *textPrinter) sayRetry(e event.Envelope, x event.TurnPhase) {
 	if x.Kind == event.PhaseRetrying {
-		p.say("%s", retryWords(x, e.At))
+		p.sayLine("%s", retryWords(x, e.At))
 	}
 }
 
-// sealed prints an answer.
-func (p *textPrinter) sealed(m chat.Message) {
+// printAnswer prints an answer.
+func (p *textPrinter) printAnswer(m chat.Message) {
 	if m.Role != chat.RoleAssistant || m.ID == p.printed && m.ID != 0 {
 		return
 	}
-	p.live.drop()
+	p.live.dropText()
 	p.printed = m.ID
 	if s := strings.TrimSuffix(text.Sanitize(m.Text), "\n"); s != "" {
 		_, _ = io.WriteString(p.out, s+"\n") // the recorder keeps the error
 	}
 }
 
-// stream shows an answer while it comes.
-func (p *textPrinter) stream(x event.TextDelta) {
+// streamAnswer shows an answer while it comes.
+func (p *textPrinter) streamAnswer(x event.TextDelta) {
 	if p.live == nil {
 		return
 	}
 	if x.MessageID != p.message {
-		p.live.drop()
+		p.live.dropText()
 		p.message = x.MessageID
 	}
-	p.live.add(x.Text)
+	p.live.addText(x.Text)
 }
 
-func (p *textPrinter) pause() {
+func (p *textPrinter) drawPending() {
 	if p.live != nil {
-		p.live.draw()
+		p.live.drawTail()
 	}
 }
 
-func (p *textPrinter) say(format string, args ...any) {
-	p.live.hide()
+func (p *textPrinter) sayLine(format string, args ...any) {
+	p.live.hideShown()
 	line := text.Sanitize(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "))
 	fmt.Fprintln(p.err, text.Truncate(line, 200, "…"))
 }
 
-// end prints the last answer when its event was among those that were given up.
-func (p *textPrinter) end(t *turn) {
-	p.sealed(t.last)
-	p.live.drop()
+// endTurn prints the last answer when its event was among those that were given up.
+func (p *textPrinter) endTurn(t *turn) {
+	p.printAnswer(t.last)
+	p.live.dropText()
 }
 
 // toolLine tells how a call went.
@@ -203,11 +203,11 @@ func toolLine(r chat.ToolResult) string {
 // jsonlPrinter writes every event on a line, as event.Envelope marshals.
 type jsonlPrinter struct{ out io.Writer }
 
-func (p *jsonlPrinter) event(e event.Envelope) { _ = base.WriteJSON(p.out, e, false) }
+func (p *jsonlPrinter) showEvent(e event.Envelope) { _ = base.WriteJSON(p.out, e, false) }
 
-func (p *jsonlPrinter) pause() {}
+func (p *jsonlPrinter) drawPending() {}
 
-func (p *jsonlPrinter) end(*turn) {}
+func (p *jsonlPrinter) endTurn(*turn) {}
 
 // jsonPrinter writes one object at the end, and notices meanwhile.
 type jsonPrinter struct {
@@ -216,16 +216,16 @@ type jsonPrinter struct {
 	tools []chat.ToolResult
 }
 
-func (p *jsonPrinter) event(e event.Envelope) {
+func (p *jsonPrinter) showEvent(e event.Envelope) {
 	switch x := e.Event.(type) {
 	case event.Notice:
-		p.notes.event(e)
+		p.notes.showEvent(e)
 	case event.ToolEnded:
 		p.tools = append(p.tools, x.Result)
 	}
 }
 
-func (p *jsonPrinter) pause() {}
+func (p *jsonPrinter) drawPending() {}
 
 // result is the object of --output json.
 type result struct {
@@ -243,7 +243,7 @@ type result struct {
 	Class   string            `json:"class,omitempty"`
 }
 
-func (p *jsonPrinter) end(t *turn) {
+func (p *jsonPrinter) endTurn(t *turn) {
 	tools := p.tools
 	if tools == nil {
 		tools = []chat.ToolResult{}
@@ -268,7 +268,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (r *recorder) problem(session string) error {
+func (r *recorder) writeProblem(session string) error {
 	if r.err == nil {
 		return nil
 	}

@@ -59,16 +59,19 @@ func printAttempts(p *textPrinter, parts []string, answer chat.Message) {
 	for id := range answer.ID {
 		offset := 0
 		for _, part := range parts {
-			p.event(event.Envelope{Event: event.TextDelta{MessageID: id + 1, Offset: offset, Text: part}})
-			p.pause()
+			p.showEvent(event.Envelope{Event: event.TextDelta{
+				MessageID: id + 1, Offset: offset,
+				Text: part,
+			}})
+			p.drawPending()
 			offset += len(part)
 		}
 		if id+1 < answer.ID {
-			p.event(event.Envelope{Event: event.MessageDiscarded{MessageID: id + 1, Why: event.DiscardFailed, Err: "cut"}})
+			p.showEvent(event.Envelope{Event: event.MessageDiscarded{MessageID: id + 1, Why: event.DiscardFailed, Err: "cut"}})
 		}
 	}
-	p.event(event.Envelope{Event: event.MessageSealed{Message: answer}})
-	p.end(&turn{last: answer})
+	p.showEvent(event.Envelope{Event: event.MessageSealed{Message: answer}})
+	p.endTurn(&turn{last: answer})
 }
 
 // window is a terminal in memory whose line ends go to the first column, as a person's does.
@@ -124,14 +127,14 @@ func TestTheScreenShowsAnAnswerWhileItComes(t *testing.T) {
 	defer screen.Close()
 	p := &textPrinter{out: screen, err: screen, live: screen.preview()}
 	for _, s := range []string{"first\nsecond\n", "third\nfourth\nfi", "fth\nsixth\nsev"} {
-		p.event(event.Envelope{Event: event.TextDelta{MessageID: 1, Text: s}})
-		p.pause()
+		p.showEvent(event.Envelope{Event: event.TextDelta{MessageID: 1, Text: s}})
+		p.drawPending()
 	}
 	if got := screen.text(); !strings.Contains(got, "fifth") || !strings.Contains(got, "sev") || strings.Contains(got, "second") {
 		t.Errorf("the screen shows %q", got)
 	}
-	p.event(event.Envelope{Event: event.Notice{Level: event.Warn, Text: "look"}})
-	p.pause()
+	p.showEvent(event.Envelope{Event: event.Notice{Level: event.Warn, Text: "look"}})
+	p.drawPending()
 	if got := screen.text(); strings.Count(got, "look") != 1 || strings.Count(got, "sixth") != 1 {
 		t.Errorf("with a notice it shows %q", got)
 	}
@@ -141,8 +144,8 @@ func TestTheScreenShowsAnAnswerWhileItComes(t *testing.T) {
 func TestAnAnswerWhoseEventWasLostIsPrinted(t *testing.T) {
 	var out bytes.Buffer
 	p := &textPrinter{out: &out, err: io.Discard}
-	p.event(event.Envelope{Event: event.Resync{}})
-	p.end(&turn{last: chat.Message{ID: 7, Role: chat.RoleAssistant, Text: "Here."}})
+	p.showEvent(event.Envelope{Event: event.Resync{}})
+	p.endTurn(&turn{last: chat.Message{ID: 7, Role: chat.RoleAssistant, Text: "Here."}})
 	if out.String() != "Here.\n" {
 		t.Errorf("printed %q", &out)
 	}
@@ -186,7 +189,7 @@ func TestAWaitForTheModelIsSaid(t *testing.T) {
 		{Kind: event.PhaseStreaming},
 		{Kind: event.PhaseRetrying, Until: now.Add(100 * time.Second), Cause: &event.Cause{Class: "rate_limit", HTTP: 429}},
 	} {
-		p.event(event.Envelope{Header: event.Header{At: now}, Event: phase})
+		p.showEvent(event.Envelope{Header: event.Header{At: now}, Event: phase})
 	}
 	if got := err.String(); got != "retrying in 1m40s (429 rate_limit)\n" || out.Len() > 0 {
 		t.Errorf("said %q, printed %q", got, out.String())

@@ -90,11 +90,11 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 	live := newPreview(c.Streams.Out, c.Getenv("TERM"))
 	out := &recorder{w: c.Streams.Out}
 	c.Streams.Out = out
-	p, err := c.printer(f.output, out, live)
+	p, err := c.newPrinter(f.output, out, live)
 	if err != nil {
 		return err
 	}
-	prompt, err := f.prompt(args, c.Streams.In)
+	prompt, err := f.promptText(args, c.Streams.In)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 	for _, problem := range start.Problems {
 		c.Note("hermes: %s", problem)
 	}
-	start.Session = f.config(start.Session.Source)
+	start.Session = f.sessionConfig(start.Session.Source)
 	start.NoSubstitute = true
 	return c.WithClient(ctx, start, func(ctx context.Context, app client.Client) error {
 		box := app.Events().Subscribe(event.Limits{}) // before the session opens, so that its first event is seen
@@ -133,14 +133,14 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 			defer cancel()
 		}
 		t := &turn{app: app, box: box, session: uid, yes: f.yes.all, printer: p, release: stop}
-		err = errors.Join(t.run(ctx, in), out.problem(uid))
+		err = errors.Join(t.runTurn(ctx, in), out.writeProblem(uid))
 		c.learnFrom(ctx, app, t.id)
 		return err
 	})
 }
 
-// config is how the run's session works: nobody is there to answer.
-func (f runFlags) config(source string) session.Config {
+// sessionConfig is how the run's session works: nobody is there to answer.
+func (f runFlags) sessionConfig(source string) session.Config {
 	c := session.Config{Source: source, Toolsets: f.toolsets, Unattended: !f.yes.all}
 	c.Policy.Level = f.yes.level
 	if f.yes.all {
@@ -151,8 +151,8 @@ func (f runFlags) config(source string) session.Config {
 
 var errNoPrompt = base.UsageError("the prompt is empty; write it after `run`, or pipe it in")
 
-// prompt is what the person says; with a skill or a file that may be nothing.
-func (f runFlags) prompt(args []string, in io.Reader) (string, error) {
+// promptText is what the person says; with a skill or a file that may be nothing.
+func (f runFlags) promptText(args []string, in io.Reader) (string, error) {
 	enough := len(f.skills)+len(f.attach)+len(f.images) > 0 && len(args) == 0
 	if enough && base.IsTerminal(in) {
 		return "", nil

@@ -32,14 +32,14 @@ type turn struct {
 
 // printer shows a turn as it goes.
 type printer interface {
-	event(e event.Envelope)
+	showEvent(e event.Envelope)
 	// pause is called when no more events are there for now.
-	pause()
+	drawPending()
 	// end is called once, after the last event.
-	end(t *turn)
+	endTurn(t *turn)
 }
 
-func (t *turn) run(ctx context.Context, in agent.Input) error {
+func (t *turn) runTurn(ctx context.Context, in agent.Input) error {
 	if err := t.app.Submit(ctx, t.session, in); err != nil {
 		return err
 	}
@@ -52,23 +52,23 @@ func (t *turn) run(ctx context.Context, in agent.Input) error {
 			t.app.Interrupt(t.session)
 		case <-t.box.Ready():
 			for _, e := range t.box.Drain() {
-				t.take(ctx, e)
+				t.takeEvent(ctx, e)
 			}
-			t.printer.pause()
+			t.printer.drawPending()
 		}
 	}
-	t.printer.end(t)
-	return t.outcome(ctx)
+	t.printer.endTurn(t)
+	return t.exitOf(ctx)
 }
 
-func (t *turn) take(ctx context.Context, e event.Envelope) {
+func (t *turn) takeEvent(ctx context.Context, e event.Envelope) {
 	if e.Session != "" && e.Session != t.session {
 		return
 	}
-	t.printer.event(e)
+	t.printer.showEvent(e)
 	switch x := e.Event.(type) {
 	case event.ApprovalAsked:
-		t.answer(x)
+		t.settleApproval(x)
 	case event.ApprovalSettled:
 		switch {
 		case x.Decision != event.DecisionDeny || x.By == event.ByInterrupt:
@@ -99,8 +99,9 @@ func answerNobody(c client.Client, question string) {
 	_ = c.AnswerQuestion(question, "Nobody is here to answer: choose what is safest and say what you assumed.")
 }
 
-// answer settles an approval; as with a question, one that is closed meanwhile needs no answer.
-func (t *turn) answer(ask event.ApprovalAsked) {
+// settleApproval settles an approval; as with a question, one that is closed meanwhile needs no
+// answer.
+func (t *turn) settleApproval(ask event.ApprovalAsked) {
 	if !t.yes {
 		t.refused = true
 		_ = t.app.Answer(ask.ID, event.DecisionDeny)
@@ -135,8 +136,8 @@ func (t *turn) catchUp(ctx context.Context) {
 	t.ended = &end
 }
 
-// outcome turns the end of the turn into an exit code.
-func (t *turn) outcome(ctx context.Context) error {
+// exitOf turns the end of the turn into an exit code.
+func (t *turn) exitOf(ctx context.Context) error {
 	e := t.ended
 	text := e.Err
 	if h := base.HintWords(e.Hint, e.Do); h != "" {

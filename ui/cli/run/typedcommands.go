@@ -34,8 +34,8 @@ func (t *turn) ownEnded(r chat.ToolResult) {
 	}
 }
 
-// printed is what a command of the person printed, without what is said beside it to a model.
-func printed(r chat.ToolResult) string {
+// printedText is what a command of the person printed, without what is said beside it to a model.
+func printedText(r chat.ToolResult) string {
 	out := strings.TrimRight(r.Text, "\n")
 	for _, w := range r.Warnings {
 		out = strings.TrimRight(strings.ReplaceAll(out, "[warning: "+w+"]", ""), "\n")
