@@ -48,7 +48,7 @@ func analyzeFiles(ctx context.Context, r *Run, s *stepRun, args map[string]any) 
 	if err != nil {
 		return nil, err
 	}
-	listed := r.command(ctx, s, "git ls-files --cached --others --exclude-standard 2>/dev/null || find . -type f")
+	listed := r.runCommand(ctx, s, "git ls-files --cached --others --exclude-standard 2>/dev/null || find . -type f")
 	tests := testedBy(strings.Split(listed.Text, "\n"))
 	var all, missing, risks []any
 	for _, f := range files {
@@ -120,9 +120,9 @@ func (r *Run) countIn(ctx context.Context, s *stepRun, pattern string, files []s
 		}
 		command += " " + shellWord(f)
 	}
-	out := r.command(ctx, s, command+" 2>/dev/null; true")
+	out := r.runCommand(ctx, s, command+" 2>/dev/null; true")
 	if out.Failed {
-		return nil, out.err()
+		return nil, out.asError()
 	}
 	counts := map[string]int{}
 	for row := range strings.Lines(out.Text) {

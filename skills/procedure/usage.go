@@ -83,7 +83,7 @@ func scanAPIUsage(ctx context.Context, r *Run, s *stepRun, args map[string]any) 
 	versions := map[string]string{}
 	for _, f := range files {
 		if read := manifests[path.Base(f)]; read != nil {
-			out := r.command(ctx, s, "cat -- "+shellWord(f)+" 2>/dev/null; true")
+			out := r.runCommand(ctx, s, "cat -- "+shellWord(f)+" 2>/dev/null; true")
 			for name, version := range read(out.Text) {
 				versions[name] = version
 			}
@@ -137,9 +137,9 @@ func (r *Run) usesOf(ctx context.Context, s *stepRun, names, paths []string) (ma
 	for _, n := range names {
 		command += " -e " + shellWord(n)
 	}
-	out := r.command(ctx, s, command+` -- "$d"; done | cut -c1-300 | head -n `+fmt.Sprint(maxUses))
+	out := r.runCommand(ctx, s, command+` -- "$d"; done | cut -c1-300 | head -n `+fmt.Sprint(maxUses))
 	if out.Failed {
-		return nil, out.err()
+		return nil, out.asError()
 	}
 	found := map[string][]use{}
 	for row := range strings.Lines(out.Text) {
@@ -169,13 +169,13 @@ func fetchChangelog(ctx context.Context, r *Run, s *stepRun, args map[string]any
 		return nil, fmt.Errorf("%q is no name of a package", cutText(name))
 	}
 	word := shellWord(name)
-	out := r.command(ctx, s, `d=node_modules/`+word+`; [ -d "$d" ] || d=vendor/`+word+`
+	out := r.runCommand(ctx, s, `d=node_modules/`+word+`; [ -d "$d" ] || d=vendor/`+word+`
 [ -d "$d" ] || d=$(go list -m -f '{{.Dir}}' -- `+word+` 2>/dev/null)
 [ -d "$d" ] || d=$(python3 -m pip show -f -- `+word+` 2>/dev/null | sed -n 's/^Location: //p')/`+word+`
 for f in "$d"/CHANGELOG* "$d"/[Cc]hange[Ll]og* "$d"/CHANGES* "$d"/HISTORY* "$d"/NEWS*; do
 if [ -f "$f" ]; then printf '%s\n' "$f"; head -c 30000 "$f"; break; fi; done; true`)
 	if out.Failed {
-		return nil, out.err()
+		return nil, out.asError()
 	}
 	file, text, found := strings.Cut(out.Text, "\n")
 	result := map[string]any{
