@@ -4,9 +4,11 @@ GO      ?= go
 TAGS    := sqlite_fts5
 BIN     := bin/hermes
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-FLAGS   := -tags $(TAGS) -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)"
 TOOL    := $(GO) tool -modfile=tools/go.mod
 TESTFLAGS ?= -timeout 20m
+
+# Every call of go below has these flags: with -trimpath here and without it there, each package would be compiled twice.
+export GOFLAGS := $(strip $(GOFLAGS) -tags=$(TAGS) -trimpath -buildvcs=false)
 
 # The far programs: static, the same bytes from the same source and Go, and compiled only when what they are made of has changed.
 RUNNERS := $(foreach arch,amd64 arm64,pool/runner/embedded/programs/linux-$(arch).gz)
@@ -25,7 +27,7 @@ run: build ## Build and open the workbench
 # running Hermes maps 10 MB less.
 build: runners ## Build bin/hermes
 	@mkdir -p bin
-	$(GO) build $(FLAGS) -o bin/.linked .
+	$(GO) build -ldflags "-s -w -X main.version=$(VERSION)" -o bin/.linked .
 	@cmp -s bin/.linked $(BIN) || { cp bin/.linked $(BIN).new && mv $(BIN).new $(BIN); }
 
 runners: $(RUNNERS) ## Build the programs that run in containers and on far hosts, which bin/hermes holds
@@ -34,11 +36,11 @@ pool/runner/embedded/programs/linux-%.gz: $(RUNNER_SOURCES)
 	CGO_ENABLED=0 GOOS=linux GOARCH=$* GOFLAGS= $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o $(@:.gz=) ./pool/runner/program
 	@gzip -9nf $(@:.gz=)
 
-test: build ## Run the tests, without the long ones, in about three minutes (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
-	GO=$(GO) .ci/test -short -vet=off -tags $(TAGS) $(TESTFLAGS)
+test: build ## Run the tests, without the long ones, in about three minutes after make build (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
+	GO=$(GO) .ci/test -short -vet=off $(TESTFLAGS)
 
 race: runners ## Run all tests with the race detector, and the long ones that it would only slow down without it
-	GO=$(GO) .ci/test -race -vet=off -tags $(TAGS) $(TESTFLAGS)
+	GO=$(GO) .ci/test -race -vet=off $(TESTFLAGS)
 	GO=$(GO) .ci/long
 
 lint: ## Run the lint gates: golangci-lint, code that nothing reaches, file length, boundaries
@@ -53,7 +55,7 @@ bench: build ## Print the benchmark tables of docs/performance.md
 	@.ci/bench
 
 golden: ## Rewrite the golden screens from the program as it is now; look at the diff before you commit
-	UPDATE_GOLDEN=1 $(GO) test -tags $(TAGS) ./ui/... ./panes/...
+	UPDATE_GOLDEN=1 $(GO) test ./ui/... ./panes/...
 
 docs: build ## Rewrite docs/keys.md, the lists of docs/configuration.md, docs/screens and the README's picture from the real program
 	.ci/docs

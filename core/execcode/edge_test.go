@@ -158,6 +158,9 @@ func TestAForkBombEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := script(t, code)
 			s.Limits.Timeout, s.Limits.Procs = 5*time.Second, 100
+			if testing.Short() { // beside other packages: the load is that of ten programs
+				s.Limits.Timeout, s.Limits.Procs = 2*time.Second, 10
+			}
 			res := e.Run(t.Context(), s)
 			if res.Status == Success {
 				t.Errorf("%+v", res)

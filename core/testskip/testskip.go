@@ -17,6 +17,13 @@ func Missing(t testing.TB, what ...any) {
 	t.Skip(what...)
 }
 
+// NeedsInternet skips a test of programs that come from the internet. No test may need it, so that
+// it is skipped also where everything has to be tried; .ci/run names each with these words.
+func NeedsInternet(t testing.TB, what string) {
+	t.Helper()
+	t.Skip("needs the internet: " + what)
+}
+
 // Long leaves a test that takes more than a few seconds to `make check`: `make test` runs with
 // -short, and says how many it left out. Why says what takes the time.
 func Long(t testing.TB, why string) {

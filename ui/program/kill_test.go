@@ -46,7 +46,13 @@ func busyTurns() modeltest.Script {
 // TestKillAtAnyMoment kills the real program at random moments while a model keeps it at work.
 // Every message that it had announced is stored as announced, the file is sound, no command lives
 // on, and the next run goes on with the session.
-func TestKillAtAnyMoment(t *testing.T) { killInTwoHomes(t, 60) }
+func TestKillAtAnyMoment(t *testing.T) {
+	if testing.Short() {
+		killInTwoHomes(t, 16)
+		return
+	}
+	killInTwoHomes(t, 60)
+}
 
 func TestKillTwoHundredTimes(t *testing.T) {
 	testskip.LongWithoutRace(t, "kills the program two hundred times")
@@ -98,7 +104,7 @@ const moments = 60
 
 // killed runs the program, kills it some time after so many events, and returns the messages that
 // it had announced, and what may be left of it. Events are a clock that goes as fast as the program
-// does; should they stop coming, a second is enough.
+// does; should they stop coming, a second without one is enough.
 func (h *home) killed(args []string, events int, after time.Duration) ([]chat.Message, *orphans) {
 	h.t.Helper()
 	cmd := exec.Command("hermes", args...)
@@ -122,10 +128,10 @@ func (h *home) killed(args []string, events int, after time.Duration) ([]chat.Me
 			_ = cmd.Process.Kill()
 		})
 	}
+	silence := time.AfterFunc(patience, kill)
+	defer silence.Stop()
 	said := announced(h.t, out, func(n int) {
-		if n == 0 {
-			time.AfterFunc(time.Second, kill)
-		}
+		silence.Reset(time.Second)
 		if n == events {
 			time.AfterFunc(after, kill)
 		}
