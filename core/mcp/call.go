@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -69,12 +70,22 @@ func (s *server) call(ctx context.Context, t *remote, c tool.Call) (*sdk.CallToo
 		return nil, cause
 	}
 	var wire *jsonrpc.Error
-	if errors.As(err, &wire) {
+	switch {
+	case !errors.As(err, &wire):
+		s.drop(conn)
+		return nil, conn.cause(err)
+	case wire.Code == codeNotSent:
+		s.drop(conn)
+		s.restart() // the library holds such a connection for a good one
+		_, why, _ := strings.Cut(err.Error(), wire.Message+": ")
+		return nil, conn.cause(errors.New("it could not be reached: " + plain(why)))
+	default:
 		return nil, errors.New(plain(wire.Message))
 	}
-	s.drop(conn)
-	return nil, conn.cause(err)
 }
+
+// codeNotSent is the library's code for a request that did not reach the server.
+const codeNotSent = -32005
 
 // drop lets no other call use a connection that broke; the server's goroutine makes a new one.
 func (s *server) drop(c *connection) {

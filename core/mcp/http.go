@@ -104,7 +104,7 @@ func (s *server) httpClient(set Settings) (*http.Client, error) {
 	if err != nil {
 		return nil, stop(err)
 	}
-	c.Transport = bearer{c.Transport, u.Host, &source{file: tokensOf(s.m.o.Home, set.Name), url: set.URL, client: refresh}}
+	c.Transport = bearer{c.Transport, u.Host, &source{file: tokensOf(s.m.o.Home, set.Name), url: set.URL, client: refresh, note: s.log.note}}
 	return c, nil
 }
 

@@ -3,13 +3,17 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -58,6 +62,40 @@ func TestServersOverHTTP(t *testing.T) {
 	}
 }
 
+// A server that goes away is not called ready any more, the call says why, and it is connected to
+// again when it is back.
+func TestAServerThatGoesAway(t *testing.T) {
+	t.Parallel()
+	server := honest().Server
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
+	web := httptest.NewServer(handler)
+	address := web.Listener.Addr().String()
+	p := newPlace(t)
+	p.Apply(entries(overHTTP("web", "http://"+address)))
+	mustReady(t, p, "web")
+	web.CloseClientConnections()
+	web.Close()
+	for s := range server.Sessions() {
+		_ = s.Close()
+	}
+	if text, failed := p.call("mcp__web__echo", `{}`); !failed || !strings.Contains(text, "it could not be reached: Post") {
+		t.Errorf("%q", text)
+	}
+	p.until("it is tried again", func(c StateChanged) bool { return c.State == StateRetrying })
+	back, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web = &httptest.Server{Listener: back, Config: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}}
+	web.Start()
+	defer web.Close()
+	p.until("it is ready again", func(c StateChanged) bool { return c.State == StateReady })
+	if text, failed := p.call("mcp__web__echo", `{}`); failed {
+		t.Error(text)
+	}
+	p.end()
+}
+
 // authority is a server of tools with a login: it registers clients, gives codes, and takes each
 // refresh token once.
 type authority struct {
@@ -67,12 +105,14 @@ type authority struct {
 	access   map[string]bool
 	refresh  map[string]bool
 	renewals int
-	lax      bool   // strangers may say hello, and calls want the right "write"
-	asked    string // rights that the last login asked for
+	codes    map[string]url.Values // what the login was asked for with that gave a code
+	endless  bool                  // tokens do not say when they end
+	lax      bool                  // strangers may say hello, and calls want the right "write"
+	asked    string                // rights that the last login asked for
 }
 
 func newAuthority(t *testing.T) *authority {
-	a := &authority{access: map[string]bool{}, refresh: map[string]bool{}}
+	a := &authority{access: map[string]bool{}, refresh: map[string]bool{}, codes: map[string]url.Values{}}
 	mux := http.NewServeMux()
 	a.Server = httptest.NewServer(mux)
 	t.Cleanup(a.Close)
@@ -125,8 +165,11 @@ func newAuthority(t *testing.T) *authority {
 		q := r.URL.Query()
 		a.mu.Lock()
 		a.asked = q.Get("scope")
+		a.serial++
+		code := fmt.Sprintf("code-%d", a.serial)
+		a.codes[code] = q
 		a.mu.Unlock()
-		back := q.Get("redirect_uri") + "?" + url.Values{"code": {"code"}, "state": {q.Get("state")}}.Encode()
+		back := q.Get("redirect_uri") + "?" + url.Values{"code": {code}, "state": {q.Get("state")}}.Encode()
 		http.Redirect(w, r, back, http.StatusFound)
 	})
 	answer("/token", a.token)
@@ -165,13 +208,74 @@ func (a *authority) token(r *http.Request) any {
 		}
 		delete(a.refresh, old)
 		a.renewals++
-	} else if r.FormValue("code") != "code" || r.FormValue("code_verifier") == "" {
+	} else if !a.proves(r) {
 		return nil
 	}
 	a.serial++
 	access, refresh := fmt.Sprintf("access-%d-0123456789", a.serial), fmt.Sprintf("refresh-%d-0123456789", a.serial)
 	a.access[access], a.refresh[refresh] = true, true
-	return map[string]any{"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "expires_in": 3600}
+	out := map[string]any{"access_token": access, "refresh_token": refresh, "token_type": "Bearer"}
+	if !a.endless {
+		out["expires_in"] = 3600
+	}
+	return out
+}
+
+// proves reports whether who brings a code is who asked for it: the address that it came back to,
+// the proof key (RFC 7636), the server that it is for (RFC 8707). A code counts once.
+func (a *authority) proves(r *http.Request) bool {
+	q, known := a.codes[r.FormValue("code")]
+	delete(a.codes, r.FormValue("code"))
+	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
+	back, err := url.Parse(q.Get("redirect_uri"))
+	return known && err == nil && back.Hostname() == "127.0.0.1" && q.Get("code_challenge_method") == "S256" &&
+		q.Get("code_challenge") == base64.RawURLEncoding.EncodeToString(sum[:]) && r.FormValue("redirect_uri") == q.Get("redirect_uri") &&
+		q.Get("client_id") == "client" && q.Get("resource") == a.URL+"/mcp" && r.FormValue("resource") == q.Get("resource")
+}
+
+// forget has the server of the login know no access token any more, and no refresh token if all.
+func (a *authority) forget(all bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.access)
+	if all {
+		clear(a.refresh)
+	}
+}
+
+// A token that the server refuses before its time, or that never said when it ends, is renewed; when
+// the server does not renew it a person is asked to log in again, and nothing is lost.
+func TestALoginThatTheServerForgot(t *testing.T) {
+	t.Parallel()
+	for _, endless := range []bool{false, true} {
+		t.Run(fmt.Sprintf("endless %v", endless), func(t *testing.T) {
+			t.Parallel()
+			a := newAuthority(t)
+			a.endless = endless
+			p := newPlace(t)
+			p.Apply(entries(overHTTP("web", a.URL+"/mcp")))
+			p.Want()
+			p.until("a login is wanted", func(c StateChanged) bool { return c.State == StateLogin })
+			login(t, p, false)
+			a.forget(false)
+			if text, failed := p.call("mcp__web__echo", `{}`); failed {
+				t.Errorf("it was not renewed: %s", text)
+			}
+			a.forget(true)
+			if text, failed := p.call("mcp__web__echo", `{}`); !failed || !strings.Contains(text, "hermes mcp login web") {
+				t.Errorf("%q", text)
+			}
+			p.until("another login is wanted", func(c StateChanged) bool { return c.State == StateLogin })
+			if k, err := tokensOf(p.home, "web").read(); err != nil || k.Token.RefreshToken == "" {
+				t.Errorf("%+v %v", k, err)
+			}
+			login(t, p, false)
+			if text, failed := p.call("mcp__web__echo", `{}`); failed {
+				t.Error(text)
+			}
+			p.end()
+		})
+	}
 }
 
 // login logs in as a person does: by the address that they are shown, in a browser, or by pasting
@@ -256,7 +360,8 @@ func TestLoginForMoreRights(t *testing.T) {
 	p.end()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if failed || a.asked != "read write" {
+	asked := strings.Fields(a.asked) // the library's order is by chance
+	if slices.Sort(asked); failed || !slices.Equal(asked, []string{"read", "write"}) {
 		t.Error(text, a.asked)
 	}
 }
@@ -278,7 +383,7 @@ func renewedOnce(t *testing.T, a *authority, file tokenFile) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			got, err := (&source{file: file, url: a.URL + "/mcp", client: client}).token(t.Context())
+			got, err := (&source{file: file, url: a.URL + "/mcp", client: client, note: func(string) {}}).token(t.Context(), "")
 			if err != nil || !got.Valid() {
 				t.Errorf("%v %v", got, err)
 			}
@@ -298,7 +403,7 @@ func renewedOnce(t *testing.T, a *authority, file tokenFile) {
 	if err := file.write(k); err != nil {
 		t.Fatal(err)
 	}
-	_, err = (&source{file: file, url: a.URL + "/mcp", client: client}).token(t.Context())
+	_, err = (&source{file: file, url: a.URL + "/mcp", client: client, note: func(string) {}}).token(t.Context(), "")
 	after, rerr := file.read()
 	if err == nil || !strings.Contains(err.Error(), "could not be renewed") || rerr != nil || after.Token.RefreshToken != k.Token.RefreshToken {
 		t.Errorf("%v; kept %+v %v", err, after, rerr)

@@ -49,6 +49,9 @@ type kept struct {
 	Lacked       []string      `json:"lacked,omitempty"` // rights that it was refused for
 }
 
+// of reports whether there is a login, and it is one to the address.
+func (k *kept) of(address string) bool { return k != nil && k.URL == address }
+
 func (f tokenFile) read() (*kept, error) {
 	data, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,22 +91,25 @@ type source struct {
 	file   tokenFile
 	url    string
 	client *http.Client
+	note   func(string) // the server's log
 	mu     sync.Mutex
 }
 
 // errNoLogin says that nobody logged in to the server.
 var errNoLogin = errors.New("nobody is logged in")
 
-func (s *source) token(ctx context.Context) (*oauth2.Token, error) {
+// token returns the token of the login. Stale is one that the server of tools refused before its
+// time, or whose end nobody was told; "" is none.
+func (s *source) token(ctx context.Context, stale string) (*oauth2.Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, err := s.file.read()
 	switch {
 	case err != nil:
 		return nil, err
-	case k == nil || k.URL != s.url:
+	case !k.of(s.url):
 		return nil, errNoLogin
-	case k.Token.Valid():
+	case k.Token.Valid() && k.Token.AccessToken != stale:
 		return k.Token, nil
 	}
 	unlock, err := s.file.lock()
@@ -111,18 +117,26 @@ func (s *source) token(ctx context.Context) (*oauth2.Token, error) {
 		return nil, err
 	}
 	defer unlock()
-	if k, err = s.file.read(); err != nil || k == nil {
+	if k, err = s.file.read(); err != nil || !k.of(s.url) {
 		return nil, errors.Join(errNoLogin, err)
 	}
-	if k.Token.Valid() { // another program was faster
+	if k.Token.Valid() && k.Token.AccessToken != stale { // another program was faster
 		return k.Token, nil
 	}
 	if k.Token.RefreshToken == "" {
 		return nil, errNoLogin
 	}
+	old := *k.Token
+	old.Expiry = time.Unix(1, 0) // it is over, whatever it says
 	cfg := &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: k.TokenURL, AuthStyle: oauth2.AuthStyle(k.AuthStyle)}}
-	fresh, err := cfg.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, s.client), k.Token).Token()
-	if err != nil {
+	fresh, err := cfg.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, s.client), &old).Token()
+	var no *oauth2.RetrieveError
+	switch {
+	case errors.As(err, &no) && no.Response.StatusCode < http.StatusInternalServerError && no.Response.StatusCode != http.StatusTooManyRequests:
+		err = fmt.Errorf("the login could not be renewed, %w any more: %s %s", errNoLogin, plain(no.ErrorCode), clipTo(plain(no.ErrorDescription), 200))
+		s.note(err.Error())
+		return nil, err
+	case err != nil:
 		return nil, fmt.Errorf("the login could not be renewed: %w", err)
 	}
 	k.Token = fresh
@@ -140,16 +154,39 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Host != b.host || r.Header.Get("Authorization") != "" {
 		return b.next.RoundTrip(r)
 	}
-	t, err := b.of.token(r.Context())
+	t, err := b.of.token(r.Context(), "")
 	switch {
 	case errors.Is(err, errNoLogin):
 		return b.next.RoundTrip(r)
 	case err != nil:
 		return nil, err
 	}
+	res, err := b.next.RoundTrip(with(r, t))
+	if err != nil || res.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil {
+		return res, err
+	}
+	fresh, err := b.of.token(r.Context(), t.AccessToken)
+	if errors.Is(err, errNoLogin) {
+		return res, nil
+	}
+	_ = res.Body.Close() // what it says is over with what comes now
+	if err != nil {
+		return nil, err
+	}
+	again := with(r, fresh)
+	if r.GetBody != nil {
+		if again.Body, err = r.GetBody(); err != nil {
+			return nil, err
+		}
+	}
+	return b.next.RoundTrip(again)
+}
+
+// with is the request with a token.
+func with(r *http.Request, t *oauth2.Token) *http.Request {
 	r = r.Clone(r.Context())
 	t.SetAuthHeader(r)
-	return b.next.RoundTrip(r)
+	return r
 }
 
 // CloseIdleConnections lets go of what the client does not use.
