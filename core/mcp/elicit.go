@@ -73,6 +73,7 @@ type Answer struct {
 const (
 	maxFields   = 20
 	maxQuestion = 2000
+	maxChoice   = 300 // bytes
 )
 
 // elicit puts a server's question before the person, in the session of the call that it came with.
@@ -142,7 +143,7 @@ func loopback(host string) bool { return host == "localhost" || host == "127.0.0
 func choices(schema map[string]any) []string {
 	var out []string
 	add := func(v any) {
-		if t, ok := v.(string); ok && len(out) < maxFields {
+		if t, ok := v.(string); ok && len(out) < maxFields && len(t) <= maxChoice {
 			out = append(out, plain(t))
 		}
 	}

@@ -243,8 +243,8 @@ func (a *authority) forget(all bool) {
 	}
 }
 
-// A token that the server refuses before its time, or that never said when it ends, is renewed; when
-// the server does not renew it a person is asked to log in again, and nothing is lost.
+// A token that the server refuses before its time, or that never said when it ends, is renewed.
+// When the server does not renew it, a person is asked to log in again, and nothing is lost.
 func TestALoginThatTheServerForgot(t *testing.T) {
 	t.Parallel()
 	for _, endless := range []bool{false, true} {

@@ -28,12 +28,13 @@ type serverLog struct {
 	size  int64
 	lines []string
 	part  map[string][]byte
-	said  string // the last line that the server wrote
+	long  map[string]bool // the rest of this line is left out
+	said  string          // the last line that the server wrote
 	now   func() time.Time
 }
 
 func newLog(path string) *serverLog {
-	return &serverLog{path: path, part: map[string][]byte{}, now: time.Now}
+	return &serverLog{path: path, part: map[string][]byte{}, long: map[string]bool{}, now: time.Now}
 }
 
 // write takes output in pieces of any size.
@@ -43,11 +44,13 @@ func (l *serverLog) write(from string, data []byte) {
 	rest := slices.Concat(l.part[from], data)
 	for {
 		line, more, ok := bytes.Cut(rest, []byte{'\n'})
-		if !ok && len(rest) < maxLine {
+		if !ok && len(rest) <= maxLine {
 			break
 		}
-		l.add(from, line)
-		rest = more
+		if !l.long[from] {
+			l.add(from, line)
+		}
+		l.long[from], rest = !ok, more
 	}
 	l.part[from] = bytes.Clone(rest)
 }

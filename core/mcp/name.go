@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -99,6 +100,13 @@ func legalServer(text string) (string, bool) {
 		form = hash(text)
 	}
 	return form, form == text
+}
+
+// readable reports whether a person sees what a name is: it is not empty, not longer than the
+// protocol allows, and holds nothing that is invisible or moves other text about.
+func readable(name string) bool {
+	const longest = 128 // characters
+	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= longest && plain(name) == name && !strings.ContainsAny(name, "\r\n\t")
 }
 
 func hash(text string) string {

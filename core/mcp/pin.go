@@ -107,14 +107,22 @@ func ordersIn(texts ...string) string {
 	return ""
 }
 
+// collect gathers the texts of a schema that say something: descriptions, and what else has the
+// length of a sentence, such as a default or the name of an argument.
 func collect(v any, out *[]string) {
+	const sentence = 3 // words
 	switch v := v.(type) {
+	case string:
+		if len(strings.Fields(v)) >= sentence {
+			*out = append(*out, v)
+		}
 	case map[string]any:
 		for key, x := range v {
 			if text, ok := x.(string); ok && (key == "description" || key == "title") {
 				*out = append(*out, text)
 				continue
 			}
+			collect(key, out)
 			collect(x, out)
 		}
 	case []any:

@@ -391,10 +391,15 @@ func (s *server) listTools(ctx context.Context, c *connection) ([]definition, er
 			return nil, err
 		}
 		for _, t := range page.Tools {
-			if t != nil && t.Name != "" && !named[t.Name] && len(out) < maxTools {
-				named[t.Name] = true
-				out = append(out, define(t))
+			if t == nil || named[t.Name] || len(out) >= maxTools {
+				continue
 			}
+			if !readable(t.Name) {
+				s.log.note(fmt.Sprintf("a tool is left out, nobody could tell its name from others: %.80q", t.Name))
+				continue
+			}
+			named[t.Name] = true
+			out = append(out, define(t))
 		}
 		if cursor = page.NextCursor; cursor == "" {
 			return out, nil

@@ -177,6 +177,9 @@ func (t *remote) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return out, nil
 }
 
+// maxGist bounds what lists show of a description, in characters.
+const maxGist = 300
+
 // tokens is about what the definition takes of a model's window.
 func (t *remote) tokens() int {
 	const perToken = 4
@@ -186,7 +189,7 @@ func (t *remote) tokens() int {
 func (t *remote) listed() Listed {
 	first, _, _ := strings.Cut(t.spec.Description, "\n")
 	return Listed{
-		Name: t.name, Tool: t.def.Name, Gist: plain(first), Rule: t.rules.word(t.def.Name), Tokens: t.tokens(), State: t.pin, Why: t.why,
+		Name: t.name, Tool: t.def.Name, Gist: clipTo(plain(first), maxGist), Rule: t.rules.word(t.def.Name), Tokens: t.tokens(), State: t.pin, Why: t.why,
 		Reads: t.def.Annotations != nil && t.def.Annotations.ReadOnlyHint,
 	}
 }
