@@ -10,6 +10,7 @@ import (
 	_ "image/png"  // decoder
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"hermes/core/crash"
 	"hermes/ui/cli/base"
 	"hermes/ui/picture"
+	"hermes/ui/text"
 )
 
 type flags struct {
@@ -128,18 +130,55 @@ func show(c *base.Command, m image.Image, name string, f flags) error {
 		_, err = picture.Draw(out, m, way, room)
 		return err
 	}
-	const enter, leave = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J", "\x1b[?25h\x1b[?1049l"
+	return look(out, keys, func(room picture.Room) error {
+		_, err := picture.Draw(out, m, way, room)
+		const back = "any key goes back"
+		note := fmt.Sprintf("%s (%s)  %s", name, way, back)
+		if text.Width(note) > room.Cols {
+			note = text.Truncate(back, room.Cols, "")
+		}
+		_, end := fmt.Fprintf(out, "\x1b[%d;1H\x1b[0m%s", room.Rows+2, note)
+		return errors.Join(err, end)
+	}, func() error { return picture.Clear(out, way) }, room)
+}
+
+// look shows what draw draws on the whole screen until a key is pressed, anew in the new room each
+// time the terminal has another size. What was drawn is cleared each time.
+func look(out *os.File, keys <-chan []byte, draw func(picture.Room) error, clean func() error, room picture.Room) (err error) {
+	const enter, leave, empty = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l", "\x1b[0m\x1b[H\x1b[2J"
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, unix.SIGWINCH)
+	defer signal.Stop(resized)
 	if _, err := io.WriteString(out, enter); err != nil {
 		return err
 	}
-	_, err = picture.Draw(out, m, way, room)
-	_, end := fmt.Fprintf(out, "\x1b[%d;1H\x1b[0m%s (%s)  any key goes back", rows, name, way)
-	if err == nil && end == nil {
-		<-keys
+	defer func() {
+		unclean := clean()
+		_, end := io.WriteString(out, leave)
+		err = errors.Join(err, unclean, end)
+	}()
+	for {
+		if _, err := io.WriteString(out, empty); err != nil {
+			return err
+		}
+		if err := draw(room); err != nil {
+			return err
+		}
+		select {
+		case <-keys:
+			return nil
+		case <-resized:
+		}
+		if err := clean(); err != nil {
+			return err
+		}
+		if cols, rows, err := term.GetSize(int(out.Fd())); err == nil && cols > 0 && rows > 0 {
+			room.Cols, room.Rows = cols, max(rows-2, 1)
+			if w, h := cellSize(out, cols, rows); w > 0 && h > 0 {
+				room.CellWidth, room.CellHeight = w, h
+			}
+		}
 	}
-	err = errors.Join(err, end, picture.Clear(out, way))
-	_, end = io.WriteString(out, leave)
-	return errors.Join(err, end)
 }
 
 // cellSize is the pixels of a cell as the system knows them; 0 when it does not.
