@@ -144,13 +144,14 @@ func (l *Learner) hear(ctx context.Context, e event.Envelope) {
 	if l.o.Settings().Mode == Off {
 		return
 	}
-	if _, began := e.Event.(event.TurnStarted); began {
-		l.interrupt()
-	}
 	if h, ok := e.Event.(event.HistoryChanged); ok && h.Why == event.HistoryUndone {
 		l.blame(e.Session, Signal{Says: Bad, Why: "the person took the exchange back"})
 	}
-	if done := l.collect(e); done != nil {
+	done := l.collect(e)
+	if _, began := e.Event.(event.TurnStarted); began { // after collect: see rest
+		l.interrupt()
+	}
+	if done != nil {
 		l.finish(*done)
 		l.note(done.Turn)
 		l.begin(ctx)
@@ -206,6 +207,24 @@ func (l *Learner) interrupt() {
 	}
 }
 
+// rest waits until no turn goes on, or ctx ends: what can be written later is not written beside
+// one.
+func (l *Learner) rest(ctx context.Context) {
+	for {
+		l.mu.Lock()
+		busy, told := len(l.turns) > 0, l.told
+		l.mu.Unlock()
+		if !busy {
+			return
+		}
+		select {
+		case <-told:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // begin starts the next review beside everything else, unless one goes on.
 func (l *Learner) begin(ctx context.Context) {
 	l.mu.Lock()
@@ -218,14 +237,17 @@ func (l *Learner) begin(ctx context.Context) {
 	l.work.Add(1)
 	crash.Go("learn", func() {
 		defer l.work.Done()
-		defer func() {
-			stop()
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.cancel = nil
-		}()
-		if _, err := l.reviewNext(ctx, asking, false); err != nil && asking.Err() == nil {
+		_, err := l.reviewNext(ctx, asking, false)
+		again := asking.Err() != nil
+		if err != nil && !again {
 			l.o.Log.Warn("nothing was learned", "err", err)
+		}
+		stop()
+		l.mu.Lock()
+		l.cancel = nil
+		l.mu.Unlock()
+		if again { // interrupted by a turn, which is over by now
+			l.begin(ctx)
 		}
 	})
 }

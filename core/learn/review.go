@@ -182,6 +182,9 @@ func (l *Learner) reviewNext(life, ctx context.Context, asked bool) (*Proposal, 
 	}
 	p, why, err := l.review(ctx, j)
 	if err != nil {
+		if ctx.Err() != nil {
+			l.rest(life)
+		}
 		l.release(j, ctx.Err() == nil && !transient(err), ctx.Err() != nil)
 		return nil, err
 	}
