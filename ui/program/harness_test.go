@@ -24,7 +24,7 @@ import (
 // tests that need a process of their own.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC //nolint:gosmopolitan // pictures show the time of day
-	testscript.Main(tests{m}, map[string]func(){"hermes": func() { os.Exit(Main("")) }, "mcpserver": serveTools})
+	testscript.Main(tests{m}, map[string]func(){"hermes": func() { os.Exit(Main("")) }, "mcpserver": serveTools, "ordersserver": serveOrders})
 }
 
 // tests are those of this package, which leave no images behind.
