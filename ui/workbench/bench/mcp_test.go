@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,7 +20,13 @@ import (
 // echoServer is the variable that makes this test binary a server with one tool.
 const echoServer = "BENCH_ECHO_SERVER"
 
+// echoAt is the variable that says when it is to be started, as RFC 3339: not before.
+const echoAt = "BENCH_ECHO_AT"
+
 func serveEcho() {
+	if at, err := time.Parse(time.RFC3339Nano, os.Getenv(echoAt)); err == nil {
+		time.Sleep(time.Until(at))
+	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "echo", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "echo", Description: "Gives back what it is given.", InputSchema: map[string]any{"type": "object"}},
 		func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
