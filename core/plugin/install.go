@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hermes/core/atomicfile"
 	"hermes/core/injection"
 	"hermes/core/quarantine"
 	"hermes/core/secret"
@@ -145,25 +146,22 @@ func (l *Library) Install(r Report, from *quarantine.Fetched, req quarantine.Req
 	if now, err := hashFolder(r.Folder); err != nil || now != r.Hash {
 		return errors.Join(errors.New("its files have changed since they were shown"), err)
 	}
-	if _, err := os.Lstat(to); err == nil {
-		if !replace {
-			return fmt.Errorf("there is a plugin %s: `hermes plugins update %s` fetches it again, `remove` removes it", r.Name, r.Name)
-		}
-		if err := os.Rename(to, from.Dir+".old"); err != nil { // it goes with the quarantine
-			return err
-		}
-	}
-	if err := os.Rename(r.Folder, to); err != nil {
+	unlock, err := atomicfile.Lock(l.swapLock())
+	if err != nil {
 		return err
+	}
+	defer unlock()
+	if err := l.restore(r.Name); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(to); err == nil && !replace {
+		return fmt.Errorf("there is a plugin %s: `hermes plugins update %s` fetches it again, `remove` removes it", r.Name, r.Name)
 	}
 	entry := quarantine.Installed{
 		Source: from.Source, Kind: from.Kind, Path: req.Path, Ref: req.Ref, Commit: from.Commit, Hash: r.Hash,
-		InstalledAt: time.Now().UTC(), Files: filesOf(to),
+		InstalledAt: time.Now().UTC(), Files: filesOf(r.Folder),
 	}
-	if err := quarantine.Record(l.LockPath(), r.Name, entry); err != nil {
-		return err
-	}
-	return l.Answer(Plugin{Name: r.Name, Folder: to, Hash: r.Hash, State: New, Manifest: r.Manifest}, true)
+	return l.swap(r, entry)
 }
 
 func filesOf(folder string) []string {

@@ -55,17 +55,21 @@ type Plugin struct {
 	Hash     string   `json:"hash,omitempty"` // of everything in the folder
 	Problem  string   `json:"problem,omitempty"`
 	Manifest Manifest `json:"manifest"`
+
+	listed string // the folder, links not followed
 }
 
 // Library finds plugins and remembers which are enabled.
 type Library struct {
 	home string
 	book *trust.Book
+
+	before func(step string) error // see step
 }
 
 // NewLibrary returns the plugins of a data folder.
 func NewLibrary(home string) *Library {
-	return &Library{home, trust.New(filepath.Join(home, "plugin_trust.json"))}
+	return &Library{home: home, book: trust.New(filepath.Join(home, "plugin_trust.json"))}
 }
 
 // Folder is where the person's plugins are.
@@ -77,7 +81,9 @@ func (l *Library) Data(name string) string { return filepath.Join(l.home, "plugi
 // List is every plugin of the person and of a project ("" for none), by name. One of the person's
 // hides the project's of the same name.
 func (l *Library) List(project string) ([]Plugin, error) {
+	kept := l.restoreKept()
 	out, err := l.in(l.Folder(), false)
+	err = errors.Join(kept, err)
 	if project == "" || filepath.Join(project, ".hermes") == filepath.Clean(l.home) {
 		return out, err
 	}
@@ -124,7 +130,7 @@ func (l *Library) in(folder string, project bool) ([]Plugin, error) {
 // readPlugin is one plugin. Its error is about what is enabled; what is wrong with the plugin is in
 // it.
 func (l *Library) readPlugin(path string, project bool) (Plugin, error) {
-	p := Plugin{Name: filepath.Base(path), Folder: path, Project: project, State: Broken}
+	p := Plugin{Name: filepath.Base(path), Folder: path, Project: project, State: Broken, listed: path}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		p.Folder = real
 	}
@@ -160,7 +166,7 @@ func (l *Library) place(p Plugin) string {
 	if !p.Project {
 		return filepath.Join(l.Folder(), p.Name)
 	}
-	return p.Folder
+	return cmp.Or(p.listed, p.Folder)
 }
 
 // Unchanged says why an enabled plugin must not be started (any more), nil when it may.

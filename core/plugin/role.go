@@ -120,7 +120,7 @@ func refuseSecond(r Role, first, second Plugin) error {
 func (l *Library) free(p Plugin) error {
 	project := ""
 	if p.Project {
-		project = filepath.Join(p.Folder, "../../..") // of projectFolder
+		project = filepath.Join(l.place(p), "../../..") // of projectFolder
 	}
 	list, err := l.List(project)
 	if err != nil {
@@ -128,7 +128,7 @@ func (l *Library) free(p Plugin) error {
 	}
 	holders, _ := Holders(list) // what is wrong already is said at the start
 	for _, r := range Roles() {
-		if first, taken := holders[r]; taken && p.Manifest.Has(r) && first.Folder != p.Folder {
+		if first, taken := holders[r]; taken && p.Manifest.Has(r) && l.place(first) != l.place(p) {
 			return refuseSecond(r, first, p)
 		}
 	}
