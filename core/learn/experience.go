@@ -73,6 +73,8 @@ type turn struct {
 	calls map[string]int    // by id, in Calls
 	named map[string]string // by id of a call: the skill that it names
 	saw   bool              // a prompt
+
+	person bool // who wrote the prompt
 }
 
 // collect gathers what belongs to a turn, and returns the turn when it is over.
@@ -142,8 +144,8 @@ func (l *Learner) heard(t *turn, m chat.Message) {
 		t.taint("it was asked for by " + m.From.Words())
 	}
 	if !t.saw {
-		t.saw, t.Task = true, cutText(m.Text, maxTask)
-	} else if corrects(m.Text) {
+		t.saw, t.Task, t.person = true, cutText(m.Text, maxTask), m.From.IsPerson()
+	} else if m.From.IsPerson() && corrects(m.Text) {
 		t.signal(Bad, "the person corrected it while it worked")
 		t.Later = cutText(m.Text, maxSaid)
 	}
@@ -240,7 +242,7 @@ func (t *turn) closeTurn(e event.TurnEnded) {
 
 // finish keeps what a turn came to, and what follows of it.
 func (l *Learner) finish(t turn) {
-	if corrects(t.Task) {
+	if t.person && corrects(t.Task) {
 		l.blame(t.Session, Signal{Says: Bad, Why: "the person's next words correct it: " + cutText(t.Task, 200)})
 	}
 	x := t.Experience

@@ -93,6 +93,17 @@ func TestOutcomes(t *testing.T) {
 		{"deploy.sh has to pass", "./deploy.sh -v", 0, event.TurnEnded{}, Good},
 		{"make it work", "npm run check", 0, event.TurnEnded{Reason: event.TurnInterrupted}, Bad},
 		{"bring it up", "sh scripts/check_links.sh", 0, event.TurnEnded{}, Good},
+		{"make it work", "cd app && timeout 60 npx jest 2>&1", 0, event.TurnEnded{}, Good},
+		{"make it work", ". venv/bin/activate && python3 -m pytest -n 4", 1, event.TurnEnded{}, Bad},
+		{"make it work", "echo make test", 0, event.TurnEnded{}, Unknown},
+		{"make it work", "pytest || true", 0, event.TurnEnded{}, Unknown},
+		{"make it work", "make test; true", 0, event.TurnEnded{}, Unknown},
+		{"make it work", "make test | tail -5", 0, event.TurnEnded{}, Unknown},
+		{"make it work", "cat scripts/test.py", 0, event.TurnEnded{}, Unknown},
+		{"make it work", "pip install pytest", 1, event.TurnEnded{}, Unknown},
+		{"make it work", "make -n test", 0, event.TurnEnded{}, Unknown},
+		{"deploy.sh has to pass", "echo ./deploy.sh", 0, event.TurnEnded{}, Unknown},
+		{"make it work", "make test" + strings.Repeat(" ", 700) + "; true", 0, event.TurnEnded{}, Unknown},
 	} {
 		d.turn(i, c.task, c.command, c.exit, c.end)
 		if x := d.last(); x.Outcome != c.want {
@@ -104,6 +115,20 @@ func TestOutcomes(t *testing.T) {
 	st, err := d.file.readState()
 	if err != nil || st.Experiences[len(st.Experiences)-2].Outcome != Bad {
 		t.Error("a correcting next message does not count")
+	}
+	d.turn(30, "make it work", "go test ./...", 0, event.TurnEnded{})
+	said := event.Header{Session: "s", Turn: "t31", At: d.now}
+	for _, e := range []event.Event{
+		event.MessageAdded{Message: chat.Message{Role: chat.RoleUser, Text: "No, that is wrong", From: chat.Author{Kind: chat.AuthorAgent, ID: "other"}}},
+		event.MessageAdded{Message: chat.Message{Role: chat.RoleUser, Text: "No, that is wrong", From: chat.Author{Kind: chat.AuthorProcess, ID: "p1"}}},
+		event.TurnEnded{Reason: event.TurnDone},
+	} {
+		if done := d.collect(event.Envelope{Header: said, Event: e}); done != nil {
+			d.finish(*done)
+		}
+	}
+	if x := d.last(); x.Outcome != Good || x.Later != "" {
+		t.Errorf("another agent's words count as the person's: %+v", x)
 	}
 	d.turn(22, "again then", "go test ./...", 0, event.TurnEnded{})
 	d.hear(context.Background(), event.Envelope{Header: event.Header{Session: "s"}, Event: event.HistoryChanged{Why: event.HistoryUndone}})

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"hermes/core/cjk"
+	"hermes/core/shelltext"
 )
 
 // Outcome is what a turn came to.
@@ -53,6 +55,8 @@ func isMark(s Signal) bool { return s.Mark }
 var (
 	//go:embed verify.txt
 	verifyText string
+	//go:embed idle.txt
+	idleText string
 	//go:embed corrections.txt
 	correctionText string
 )
@@ -70,6 +74,7 @@ func patterns(text string) []*regexp.Regexp {
 
 var (
 	verifying = sync.OnceValue(func() []*regexp.Regexp { return patterns(verifyText) })
+	idle      = sync.OnceValue(func() []*regexp.Regexp { return patterns(idleText) })
 	wrongs    = sync.OnceValue(func() []*regexp.Regexp { return patterns(correctionText) })
 )
 
@@ -98,7 +103,7 @@ func commandOf(s Step) string {
 func verified(task string, calls []Step) []Signal {
 	for _, s := range slices.Backward(calls) {
 		command := commandOf(s)
-		if command == "" || !matches(verifying(), command) && !namedIn(task, command) {
+		if !slices.ContainsFunc(decidingOf(command), func(words []string) bool { return verifies(words) || namedIn(task, words) }) {
 			continue
 		}
 		if *s.Exit == 0 {
@@ -109,18 +114,45 @@ func verified(task string, calls []Step) []Signal {
 	return nil
 }
 
-// namedIn reports whether the person named the program that a command runs.
-func namedIn(task, command string) bool {
-	fields := strings.Fields(command)
-	if len(fields) == 0 {
-		return false
+// decidingOf is the commands of a text whose exit code is the text's, with their programs without
+// folders. Of a text that was cut nobody knows the end.
+func decidingOf(text string) [][]string {
+	if strings.HasSuffix(text, "…") {
+		return nil
 	}
-	program := fields[0]
-	if (program == "sh" || program == "bash" || program == "python3" || program == "node") && len(fields) > 1 {
-		program = fields[1]
+	var out [][]string
+	for _, words := range shelltext.Deciding(text) {
+		list := make([]string, len(words))
+		for i, w := range words {
+			list[i] = w.Text
+		}
+		list[0] = path.Base(list[0])
+		out = append(out, list)
+	}
+	return out
+}
+
+// verifies reports whether a command's exit code says that something works.
+func verifies(words []string) bool {
+	line := strings.Join(words, " ")
+	return matches(verifying(), line) && !matches(idle(), line)
+}
+
+// namedIn reports whether the person named the program that a command runs. "make it work" names
+// none: a word of letters only is a name where it stands in quotes.
+func namedIn(task string, words []string) bool {
+	program := words[0]
+	if (program == "sh" || program == "bash" || program == "python3" || program == "node") && len(words) > 1 {
+		program = words[1]
 	}
 	program = path.Base(program)
-	return len(program) > 3 && strings.Contains(task, program)
+	if len(program) < 4 || !strings.Contains(task, program) {
+		return false
+	}
+	if strings.ContainsFunc(program, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return true
+	}
+	return slices.ContainsFunc([]string{"`", `"`, "'"}, func(q string) bool { return strings.Contains(task, q+program) })
 }
 
 // comparedWords are those of a task by which tasks are compared, with the programs that it took.

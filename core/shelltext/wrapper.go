@@ -26,6 +26,7 @@ type Wrapper struct {
 	Splits  string `yaml:"splits"`
 	Line    bool   `yaml:"line"`
 	Late    bool   `yaml:"late"`
+	Own     bool   `yaml:"own"`
 
 	once    sync.Once
 	grammar *Grammar
