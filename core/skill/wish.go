@@ -2,6 +2,8 @@ package skill
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path"
 	"slices"
@@ -14,7 +16,7 @@ import (
 
 // Wish is what a skill asks to be passed to the commands and scripts of the sessions that load it,
 // and what the person said to that. The answer is for the skill as it is: another byte in its
-// folder is another wish.
+// folder, or another thing on the list, is another wish.
 type Wish struct {
 	Skill     string      `json:"-"`
 	Variables []string    `json:"variables,omitempty"`
@@ -66,6 +68,7 @@ func (l *Library) WishOf(s *skills.Skill) (*Wish, error) {
 	if w.hash, err = s.Digest(); err != nil {
 		return w, fmt.Errorf("nothing can be passed for the skill %s: %w", s.Name, err)
 	}
+	w.hash = w.hashOf(w.hash)
 	if s.Source == skills.User {
 		h, err := l.Edits.History(s.Name)
 		w.Tainted = err != nil || slices.ContainsFunc(h.Versions, func(v skills.Version) bool { return v.Tainted })
@@ -75,6 +78,16 @@ func (l *Library) WishOf(s *skills.Skill) (*Wish, error) {
 	}
 	w.State, err = l.o.Grants.State(w.dir, w.hash)
 	return w, err
+}
+
+// hashOf is the hash of what the person says yes to: the folder, and the list that they are shown.
+// What is on the list does not depend on the folder alone.
+func (w *Wish) hashOf(folder string) string {
+	sum := sha256.New()
+	for _, list := range [][]string{{folder}, slices.Sorted(slices.Values(w.Variables)), slices.Sorted(slices.Values(w.Files))} {
+		_, _ = fmt.Fprintf(sum, "%q\n", list) // it never fails
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // Grant keeps what the person said to a wish that they were shown. It fails when the skill has
