@@ -18,11 +18,15 @@ import (
 //go:embed evals.py
 var runCheck string
 
-// unmade is the exit code of evals.py when the world of a check cannot be made.
-const unmade = 97
+// Exit codes of evals.py, beside 0 and 1 of a check that ran.
+const (
+	unmade  = 97 // the world of the check cannot be made
+	missing = 98 // it failed, and called a program that is not here
+)
 
 // tryCheck runs a check of a skill where it reaches nothing: in an empty folder, with no network
-// and no variables of the person's. What the settings forbid does not run there either.
+// and no variables of the person's. What the settings forbid does not run there either. The error
+// is that it could not run to its end, which says nothing of the skill.
 func (p *learnPart) tryCheck(ctx context.Context, t learn.Trial) (int, error) {
 	report, err := p.scripts.engine.Probe(ctx, "")
 	switch {
@@ -50,7 +54,11 @@ func (p *learnPart) tryCheck(ctx context.Context, t learn.Trial) (int, error) {
 	case res.ExitCode == unmade:
 		return 0, errors.New("the world of the check cannot be made: " + res.Output)
 	case res.Status == execcode.TimedOut:
-		return 124, nil
+		return 0, fmt.Errorf("it took longer than %s", t.Time)
+	case res.ExitCode == missing:
+		return 0, errors.New("this machine has no program " + strings.TrimSpace(res.Output))
+	case res.ExitCode != 0 && res.ExitCode != 1:
+		return 0, fmt.Errorf("it was ended from outside: exit code %d", res.ExitCode)
 	}
 	return res.ExitCode, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestAChecksWorldIsItsOwn(t *testing.T) {
 		": > \"$WORLD/made\"; echo x > " + outside:                                                          1,
 		": > \"$WORLD/made\"; test -z \"$CHECK_CANARY\" && test ! -e ~/.hermes":                             0,
 		": > \"$WORLD/made\"; python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 22), 2)'": 1,
-		": > \"$WORLD/made\"; sleep 60":                                                                     124,
+		": > \"$WORLD/made\"; no-such-program || true":                                                      0,
 	} {
 		code, err := p.tryCheck(t.Context(), learn.Trial{Files: map[string]string{"prog.sh": "echo hi"}, Script: script, Time: 3 * time.Second})
 		if err != nil || code != want {
@@ -52,6 +53,16 @@ func TestAChecksWorldIsItsOwn(t *testing.T) {
 	}
 	if code, err := p.tryCheck(t.Context(), learn.Trial{Script: "exit 3", Time: time.Second}); err == nil {
 		t.Errorf("a world that cannot be made is no answer: %d", code)
+	}
+	for script, why := range map[string]string{ // they say nothing of the skill
+		": > \"$WORLD/made\"; sleep 60":             "longer than",
+		": > \"$WORLD/made\"; x=$(no-such-program)": "no program no-such-program",
+		": > \"$WORLD/made\"; kill -9 $PPID":        "from outside",
+	} {
+		code, err := p.tryCheck(t.Context(), learn.Trial{Script: script, Time: 3 * time.Second})
+		if err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %d %v", script, code, err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
