@@ -45,6 +45,21 @@ func TestAnotherProgramSumsUp(t *testing.T) {
 	if w := r.agent.knownWorker(r.uid); w.strange.Load() == nil {
 		t.Error("its words count as the person's")
 	}
+	if err := r.agent.Close(context.Background()); err != nil { // in another process too, and after a summary by the model
+		t.Fatal(err)
+	}
+	r.deps.Engine = nil
+	r.agent = New(r.deps)
+	r.submit("and on", "")
+	r.ended(7)
+	r.idle()
+	if w := r.agent.knownWorker(r.uid); w.strange.Load() == nil || !strings.Contains(*w.strange.Load(), "the plugin short") {
+		t.Error("after a restart its words count as the person's")
+	}
+	reqs = r.model.seen()
+	if last := reqs[len(reqs)-1].Messages; len(last[0].Parts) > 0 || strings.Contains(last[0].Text, "the plugin short") {
+		t.Errorf("the model is shown whose words they are as the person's: %+v", last[0])
+	}
 }
 
 // An engine that fails, says nothing or far too much: the model sums up, and the person is told.

@@ -93,6 +93,9 @@ func (t *turn) scanPages() {
 		for _, p := range m.Parts {
 			if p.Foreign {
 				why := fmt.Sprintf("strangers wrote what stands beside a message of this conversation (%s)", oneLine(p.Name))
+				if m.From.IsSummary() {
+					why = oneLine(p.Name) // see replaceBySummary
+				}
 				t.w.strange.CompareAndSwap(nil, &why)
 				return
 			}

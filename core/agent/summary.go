@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -156,8 +157,9 @@ func (t *turn) blockOrders(summary string) string {
 func summaryForModel(m chat.Message, within bool) string {
 	var b strings.Builder
 	b.WriteString(summaryHead + strings.ReplaceAll(m.Text, strings.TrimSpace(summaryTail), ""))
-	request := lastRequest(m.Parts)
-	for i, p := range m.Parts {
+	quotes := slices.DeleteFunc(slices.Clone(m.Parts), func(p chat.Part) bool { return p.Kind != chat.PartQuote })
+	request := lastRequest(quotes)
+	for i, p := range quotes {
 		switch {
 		case i == request && within:
 			b.WriteString(requestHead)
