@@ -14,6 +14,7 @@ type SetView struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	On          bool   `json:"on"`
+	Auto        bool   `json:"auto,omitempty"` // it comes by itself, and nobody switches it
 	Tools       []View `json:"tools"`
 }
 
@@ -31,7 +32,7 @@ func (r *Registry) Overview(chosen []string) []SetView {
 	wanted := expandToolsets(chosen)
 	sets := map[string]*SetView{}
 	for _, t := range Toolsets() {
-		sets[t.Name] = &SetView{Name: t.Name, Description: t.Description, On: wanted[t.Name]}
+		sets[t.Name] = &SetView{Name: t.Name, Description: t.Description, On: wanted[t.Name], Auto: t.Auto}
 	}
 	for _, owner := range r.owners() {
 		sets[owner] = &SetView{Name: owner, Description: "Tools of " + owner, On: wanted[owner] || wanted[DefaultToolset]}
@@ -67,6 +68,11 @@ func (r *Registry) Switch(chosen []string, name string, on bool) ([]string, erro
 	var names, out []string
 	found := false
 	for _, v := range r.Overview(chosen) {
+		if v.Auto && v.Name == name {
+			return nil, UnknownError(name + " comes by itself, when it is needed; nobody switches it")
+		} else if v.Auto {
+			continue
+		}
 		names = append(names, v.Name)
 		if v.Name == name {
 			found, v.On = true, on

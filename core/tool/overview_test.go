@@ -4,31 +4,41 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
 func TestToolsetsAreListedAndSwitched(t *testing.T) {
 	r, err := NewRegistry(
 		named(t, "read_file", "file", nil), named(t, "terminal", "terminal", nil),
+		named(t, "tool_call", "tool_search", nil),
 		named(t, "web_search", "web", func() error { return errors.New("set TAVILY_API_KEY") }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := r.Overview(nil)
-	if len(all) != 3 || !all[0].On || all[2].Tools[0].Needs != "set TAVILY_API_KEY" {
+	if len(all) != 4 || !all[0].On || all[3].Tools[0].Needs != "set TAVILY_API_KEY" {
 		t.Fatalf("%+v", all)
+	}
+	for _, v := range r.Overview([]string{"all"}) {
+		if strings.HasPrefix(v.Description, "Tools of") || v.Auto == v.On {
+			t.Errorf("%+v", v)
+		}
 	}
 	less, err := r.Switch(nil, "web", false)
 	if err != nil || !slices.Equal(less, []string{"file", "terminal"}) {
 		t.Fatalf("%v, %v", less, err)
 	}
-	if on := r.Overview(less); on[2].On || !on[0].On {
+	if on := r.Overview(less); on[3].On || !on[0].On {
 		t.Errorf("%+v", on)
 	}
 	if again, err := r.Switch(less, "web", true); err != nil || again != nil {
 		t.Errorf("all of the usual ones are %v, %v", again, err)
 	}
 	if _, err := r.Switch(nil, "wep", false); err == nil || err.Error() != `no toolset with tools is called "wep", did you mean web?` {
+		t.Error(err)
+	}
+	if _, err := r.Switch(nil, "tool_search", true); err == nil || !strings.Contains(err.Error(), "comes by itself") {
 		t.Error(err)
 	}
 	if _, err := r.Switch([]string{"file"}, "file", false); err == nil {

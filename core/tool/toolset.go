@@ -18,40 +18,44 @@ type Toolset struct {
 	Name        string
 	Description string
 	Includes    []string // other toolsets, or single tools
+	Auto        bool     // nobody switches it: a session gets it when it is needed
 }
 
 // Toolsets lists every toolset, in alphabetical order. The names are those that people know from
 // the Python hermes.
 func Toolsets() []Toolset {
 	return []Toolset{
-		{"all", "Everything that is available", []string{"hermes-cli"}},
-		{"clarify", "Ask the person a question", nil},
-		{"code_execution", "Run Python that calls tools", nil},
-		{"coding", "What it takes to change a program", []string{"terminal", "file", "todo", "clarify", "session_search", "skills", "code_execution"}},
-		{"cronjob", "Plan work for later", nil},
-		{"debugging", "Find out why something fails", []string{"terminal", "file", "web"}},
-		{"delegation", "Hand a task to a helper agent", nil},
-		{"file", "Read, write, patch and search files", nil},
+		{"all", "Everything that is available", []string{"hermes-cli"}, false},
+		{"clarify", "Ask the person a question", nil, false},
+		{"code_execution", "Run Python that calls tools", nil, false},
+		{"coding", "What it takes to change a program", []string{"terminal", "file", "todo", "clarify", "session_search", "skills", "code_execution"}, false},
+		{"cronjob", "Plan work for later", nil, false},
+		{"debugging", "Find out why something fails", []string{"terminal", "file", "web"}, false},
+		{"delegation", "Hand a task to a helper agent", nil, false},
+		{"file", "Read, write, patch and search files", nil, false},
 		{"hermes-cli", "The default: every tool of an interactive session", []string{
 			"terminal", "file", "todo", "clarify", "session_search", "memory", "skills", "web", "vision",
 			"code_execution", "delegation", "cronjob",
-		}},
-		{"memory", "Remember across sessions", nil},
-		{"safe", "Nothing that changes this machine", []string{"web", "vision", "session_search", "clarify", "todo"}},
-		{"session_search", "Search past conversations", nil},
-		{"skills", "Read and keep skills", nil},
-		{"terminal", "Run commands", nil},
-		{"todo", "Keep a list of what is to do", nil},
-		{"vision", "Look at images", nil},
-		{"web", "Search and read the web", nil},
+		}, false},
+		{"memory", "Remember across sessions", nil, false},
+		{"safe", "Nothing that changes this machine", []string{"web", "vision", "session_search", "clarify", "todo"}, false},
+		{"session_search", "Search past conversations", nil, false},
+		{"skills", "Read and keep skills", nil, false},
+		{"terminal", "Run commands", nil, false},
+		{"todo", "Keep a list of what is to do", nil, false},
+		{"tool_search", "Find the tools of servers, where too many to list; comes by itself (mcp.defer_at)", nil, true},
+		{"vision", "Look at images", nil, false},
+		{"web", "Search and read the web", nil, false},
 	}
 }
 
-// ToolsetNames lists the names of Toolsets.
+// ToolsetNames lists the names of the Toolsets that a person may choose.
 func ToolsetNames() []string {
 	var names []string
 	for _, t := range Toolsets() {
-		names = append(names, t.Name)
+		if !t.Auto {
+			names = append(names, t.Name)
+		}
 	}
 	return names
 }
@@ -91,7 +95,9 @@ func (r *Registry) Unknown(toolsets []string) error {
 func expandToolsets(names []string) map[string]bool {
 	sets := map[string]Toolset{}
 	for _, t := range Toolsets() {
-		sets[t.Name] = t
+		if !t.Auto {
+			sets[t.Name] = t
+		}
 	}
 	wanted := map[string]bool{}
 	for todo := slices.Clone(names); len(todo) > 0; {

@@ -40,7 +40,11 @@ func (w *workbench) toolPicker(sets []tool.SetView, selected string) ui.Overlay 
 	var items []ui.Item
 	for _, s := range sets {
 		on[s.Name] = s.On
-		items = append(items, ui.Item{ID: s.Name, Title: checkMark(s.On) + s.Name, Detail: s.Description + ": " + inSet(s.Tools)})
+		it := ui.Item{ID: s.Name, Title: checkMark(s.On) + s.Name, Detail: s.Description + ": " + inSet(s.Tools)}
+		if s.Auto {
+			it.Title, it.Why = "    "+s.Name, "it comes by itself, when it is needed"
+		}
+		items = append(items, it)
 	}
 	return ui.NewPicker(ui.PickerOptions{
 		Title: "Tools", Items: items, Selected: selected, Placeholder: "toolset",

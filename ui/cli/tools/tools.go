@@ -87,7 +87,10 @@ func (c *command) list(sets []tool.SetView, asJSON bool) error {
 	}
 	for i, s := range sets {
 		state := "on "
-		if !s.On {
+		switch {
+		case s.Auto:
+			state = "-  "
+		case !s.On:
 			state = "off"
 		}
 		if i > 0 {
