@@ -136,7 +136,7 @@ func TestReport(t *testing.T) {
 		t.Error("a report runs something")
 	}
 	for _, want := range []string{
-		"`$ make test` ended with exit code 3 on `local` after 1.23s.", "\n````\nline\n", "lines more", "last\n````", "/spill/1",
+		"`$ make test` ended with exit code 3 on `local` after 1.2 s.", "\n````\nline\n", "lines more", "last\n````", "/spill/1",
 		"**write_file** `x.txt` is done; created `x.txt` (+2 -0).", "**terminal** was interrupted.",
 	} {
 		if !strings.Contains(text, want) {

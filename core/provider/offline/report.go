@@ -3,6 +3,7 @@ package offline
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -102,9 +103,12 @@ func outcome(r chat.ToolResult) string {
 
 func took(d time.Duration) string {
 	if d < time.Second {
-		return d.Round(time.Millisecond).String()
+		return strconv.FormatInt(max(d.Milliseconds(), 1), 10) + " ms"
 	}
-	return d.Round(10 * time.Millisecond).String()
+	if d < time.Minute {
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	}
+	return d.Round(time.Second).String()
 }
 
 // Bounds of an excerpt.
