@@ -166,7 +166,7 @@ func (f *frame) windowOf(s *sessionStatus) int {
 func (f *frame) contextText(s *sessionStatus) string {
 	switch window := f.windowOf(s); {
 	case window > 0:
-		return fmt.Sprintf("%d%% of %s", s.context*100/window, text.Thousands(window))
+		return text.Percent(s.context, window) + " of " + text.Thousands(window)
 	case s.context > 0:
 		return text.Thousands(s.context) + " tokens"
 	default:

@@ -214,7 +214,10 @@ type Agent struct {
 	workers map[string]*worker
 	closed  bool
 
-	windows   sync.Map // by "provider/model": context windows that servers told when theirs was too small
+	windows   sync.Map // by "provider/model": context windows that servers told: of a model that nobody knew, or when theirs was too small
+	asked     sync.Map // by "provider/model": whose server was asked for the window
+	asks      sync.WaitGroup
+	stopAsks  []context.CancelFunc // under mu
 	questions questions
 	ids       atomic.Int64
 	calls     atomic.Int64 // that were numbered
@@ -245,7 +248,11 @@ func (a *Agent) Close(ctx context.Context) error {
 	for _, w := range a.workers {
 		workers = append(workers, w)
 	}
+	for _, stop := range a.stopAsks {
+		stop()
+	}
 	a.mu.Unlock()
+	a.asks.Wait()
 	for _, w := range workers {
 		w.interruptTurn()
 	}

@@ -35,10 +35,8 @@ func (a *Agent) Composition(ctx context.Context, session string) (Composition, e
 		return c, err
 	}
 	if via, m, err := a.d.Models.Resolve(ctx, a.modelRef(ctx, info)); err == nil {
-		c.Model, c.Window = via.Name()+"/"+m.ID, m.Window
-		if n, ok := a.windows.Load(c.Model); ok && (c.Window == 0 || n.(int) < c.Window) {
-			c.Window = n.(int)
-		}
+		c.Model = via.Name() + "/" + m.ID
+		c.Window = a.Window(c.Model, m.Window)
 	}
 	system, err := a.d.Sessions.Prompt(ctx, session)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 func (t *turn) openRoute(ref string) (err error) {
 	if t.route, err = t.a.d.Models.Route(t.ctx, ref, t.settings.Retries); err == nil {
 		t.via, t.model = t.route.Leg().Provider, t.route.Leg().Model
+		t.askWindow()
 	}
 	return err
 }
@@ -107,6 +108,7 @@ func (t *turn) moveToLeg(step provider.Step) error {
 	t.left = append(t.left, step)
 	t.via, t.model = t.route.Leg().Provider, t.route.Leg().Model
 	t.tellMoved(step, time.Time{})
+	t.askWindow()
 	if now, _ := t.contextWindow(); now < before {
 		return t.makeRoomAhead()
 	}

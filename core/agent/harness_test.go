@@ -35,11 +35,18 @@ type fakeModel struct {
 	script   []reply
 	always   reply
 	requests []provider.Request
+	listed   []provider.Model // what its server tells
+	lists    int              // how often it was asked
 }
 
 func (f *fakeModel) Name() string { return "fake" }
 
-func (f *fakeModel) Models(context.Context) ([]provider.Model, error) { return nil, nil }
+func (f *fakeModel) Models(context.Context) ([]provider.Model, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lists++
+	return f.listed, nil
+}
 
 func (f *fakeModel) Resolve(_ context.Context, ref string) (provider.Provider, provider.Model, error) {
 	if ref == "none" {
@@ -48,7 +55,11 @@ func (f *fakeModel) Resolve(_ context.Context, ref string) (provider.Provider, p
 	if ref == "" {
 		ref = "fake/m1"
 	}
-	return f, provider.Model{ID: filepath.Base(ref), Provider: "fake", Window: 1000, PriceIn: 1, PriceOut: 2, Priced: true, Images: ref == "fake/eyes", Files: ref == "fake/reads"}, nil
+	window := 1000
+	if ref == "fake/unknown" {
+		window = 0
+	}
+	return f, provider.Model{ID: filepath.Base(ref), Provider: "fake", Window: window, PriceIn: 1, PriceOut: 2, Priced: true, Images: ref == "fake/eyes", Files: ref == "fake/reads"}, nil
 }
 
 func (f *fakeModel) Route(ctx context.Context, ref string, tries int) (*provider.Route, error) {

@@ -1,10 +1,13 @@
 package agent
 
 import (
+	"context"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"hermes/core/chat"
+	"hermes/core/crash"
 	"hermes/core/event"
 	"hermes/core/provider"
 )
@@ -19,18 +22,22 @@ const (
 	reserveTokens                   = 16_000    // of a window for the answer, at most a quarter of it
 )
 
-// contextWindow is the context window of the turn's model: what it is said to be, unless its server
-// said less.
+// contextWindow is the context window of the turn's model: what it is said to be, unless its server said
+// less.
 func (t *turn) contextWindow() (tokens int, known bool) {
-	known = t.model.Window > 0
-	tokens = t.model.Window
-	if n, ok := t.a.windows.Load(t.modelRef()); ok && (!known || n.(int) < tokens) {
-		return n.(int), true
+	if n := t.a.Window(t.modelRef(), t.model.Window); n > 0 {
+		return n, true
 	}
-	if !known {
-		return assumedWindow, false
+	return assumedWindow, false
+}
+
+// Window is the context window of a model, "provider/model": what it is said to be, unless its
+// server said less, or said it where nobody else did; 0: not known.
+func (a *Agent) Window(ref string, said int) int {
+	if n, ok := a.windows.Load(ref); ok && (said <= 0 || n.(int) < said) {
+		return n.(int)
 	}
-	return tokens, true
+	return max(said, 0)
 }
 
 func (t *turn) modelRef() string { return t.via.Name() + "/" + t.model.ID }
@@ -41,6 +48,55 @@ func (t *turn) learnWindow(failed *provider.Error) {
 		t.a.windows.Store(t.modelRef(), failed.Window)
 		t.a.d.Log.Info("a server told its context window", "model", t.modelRef(), "tokens", failed.Window)
 	}
+}
+
+// askTime bounds how long a server may take to list its models.
+const askTime = 5 * time.Second
+
+// askWindow has a server list its models when nobody knows the window of the turn's: once, beside
+// the answer. What it tells counts from then on.
+func (t *turn) askWindow() {
+	ref, via, id := t.modelRef(), t.via, t.model.ID
+	if _, known := t.contextWindow(); known || via.Name() == provider.Offline {
+		return
+	}
+	if _, asked := t.a.asked.LoadOrStore(ref, true); asked {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(t.ctx), askTime)
+	if !t.a.beginAsk(stop) {
+		stop()
+		return
+	}
+	crash.Go("window of "+ref, func() {
+		defer t.a.asks.Done()
+		defer stop()
+		list, err := via.Models(ctx)
+		if err != nil {
+			t.a.d.Log.Info("a server did not list its models", "model", ref, "err", err)
+			return
+		}
+		for _, m := range list {
+			if m.ID != id || m.Window <= 0 {
+				continue
+			}
+			if _, told := t.a.windows.LoadOrStore(ref, m.Window); !told {
+				t.publish(event.ModelChanged{Provider: via.Name(), Model: id, Window: m.Window})
+			}
+		}
+	})
+}
+
+// beginAsk notes what stops an ask when the agent closes; false when it is closed.
+func (a *Agent) beginAsk(stop context.CancelFunc) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return false
+	}
+	a.asks.Add(1)
+	a.stopAsks = append(a.stopAsks, stop)
+	return true
 }
 
 // limits are the tokens of a call from which on old results are shortened, older messages are

@@ -166,7 +166,7 @@ func (p *Pane) contextRows() []string {
 	}
 	right := text.Thousands(o.Used) + " tokens"
 	if o.Window > 0 {
-		right = fmt.Sprintf("%d%% of %s", o.Used*100/o.Window, text.Thousands(o.Window))
+		right = text.Percent(o.Used, o.Window) + " of " + text.Thousands(o.Window)
 	}
 	out := []string{p.heading("Context", right)}
 	for _, s := range o.Shares[:min(len(o.Shares), overviewShares)] {

@@ -299,11 +299,19 @@ func Cluster(s string) (c string, cells int) {
 	return s[:n], cells
 }
 
+// Percent writes a share of a whole: something that is less than one of a hundred is not nothing.
+func Percent(part, whole int) string {
+	if n := part * 100 / max(whole, 1); n > 0 || part <= 0 {
+		return strconv.Itoa(n) + "%"
+	}
+	return "<1%"
+}
+
 // Thousands writes a number short: 4915 as 4.9k, 12345 as 12k, 1234567 as 1.2M.
 func Thousands(n int) string {
 	switch {
 	case n >= 1_000_000:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+		return strings.TrimSuffix(strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64), ".0") + "M"
 	case n >= 10_000:
 		return fmt.Sprintf("%dk", n/1000)
 	case n >= 1000:

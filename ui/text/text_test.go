@@ -207,6 +207,14 @@ func TestEveryCharacterKeepsItsWidthInAFrame(t *testing.T) {
 	}
 }
 
+func TestPercent(t *testing.T) {
+	for want, of := range map[string][2]int{"0%": {0, 10}, "<1%": {7000, 1_000_000}, "50%": {5, 10}, "120%": {12, 10}} {
+		if got := Percent(of[0], of[1]); got != want {
+			t.Errorf("Percent(%v) is %q, want %q", of, got, want)
+		}
+	}
+}
+
 func TestThousands(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1k", 1099: "1k", 4915: "4.9k", 9999: "9.9k", 10_000: "10k", 12_345: "12k", 1_234_567: "1.2M"} {
 		if got := Thousands(n); got != want {

@@ -15,6 +15,7 @@ import (
 	"hermes/core/session"
 	"hermes/core/store"
 	"hermes/ui"
+	"hermes/ui/text"
 )
 
 // showStatus shows how the session stands, on a card.
@@ -78,16 +79,16 @@ func modelFacts(ctx context.Context, app *core.App, info event.SessionInfo, c se
 		model += "  thinks " + effort
 	}
 	used, err := app.ContextUsed(ctx, info.UID)
-	context := "nothing yet"
+	context, window := "nothing yet", app.Agent.Window(p.Name()+"/"+m.ID, m.Window)
 	switch {
 	case err != nil:
 		context = err.Error()
-	case used > 0 && m.Window > 0:
-		context = fmt.Sprintf("%d%% used: %d of %d tokens", used*100/m.Window, used, m.Window)
+	case used > 0 && window > 0:
+		context = fmt.Sprintf("%s used: %d of %d tokens", text.Percent(used, window), used, window)
 	case used > 0:
 		context = fmt.Sprintf("%d tokens used; the window of this model is not known", used)
-	case m.Window > 0:
-		context = fmt.Sprintf("nothing yet of %d tokens", m.Window)
+	case window > 0:
+		context = fmt.Sprintf("nothing yet of %d tokens", window)
 	}
 	return []ui.Fact{{Name: "model", Text: model}, {Name: "context", Text: context}}
 }
