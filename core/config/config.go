@@ -133,7 +133,7 @@ type Display struct {
 	Bell                   bool   `key:"bell" also:"bell_on_complete" live:"yes" later:"yes" doc:"ring when a long turn ends"`
 	Notify                 string `key:"notify" oneof:"unfocused|always|never" bools:"unfocused,never" live:"yes" doc:"desktop notification when a long turn ends"`
 	Layout                 string `key:"layout" later:"yes" doc:"arrangement of the panes at start; empty: as the size allows"`
-	ShowReasoning          bool   `key:"show_reasoning" live:"yes" doc:"show what the model thinks"`
+	ShowReasoning          bool   `key:"show_reasoning" live:"yes" doc:"show what the model thinks while it does; a line that opens stays in any case"`
 	ShowCost               bool   `key:"show_cost" live:"yes" later:"yes" doc:"show the price in the status bar"`
 	Timestamps             bool   `key:"timestamps" live:"yes" doc:"show the time of each message"`
 	PasteCollapseThreshold int    `key:"paste_collapse_threshold" min:"0" live:"yes" doc:"pastes of more lines become a chip; 0: never"`

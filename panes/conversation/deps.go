@@ -60,7 +60,7 @@ type Deps struct {
 
 // Display is what the settings say about the look.
 type Display struct {
-	Reasoning  bool // show what the model thinks
+	Reasoning  bool // show what the model thinks while it does; a line that opens always stays
 	Timestamps bool // show when something was said
 	PasteLines int  // longer pastes become a chip; 0 for never
 	PasteRunes int

@@ -206,7 +206,7 @@ func (t *thought) headingLine() string {
 	switch {
 	case t.live:
 		return "thinking"
-	case t.took > 0:
+	case t.took >= time.Second/20: // less would be 0.0 s
 		return "thought " + formatDuration(t.took)
 	default:
 		return "thought"
@@ -215,7 +215,7 @@ func (t *thought) headingLine() string {
 
 func (t *thought) Lines(w int) []string {
 	body := t.body.String()
-	if !t.e.display.Reasoning || strings.TrimSpace(body) == "" {
+	if strings.TrimSpace(body) == "" {
 		return nil
 	}
 	g, glyph := t.e.s.Glyphs, t.e.s.Glyphs.Closed
@@ -226,7 +226,7 @@ func (t *thought) Lines(w int) []string {
 	n := 0
 	if t.open {
 		n = maxThoughtLines
-	} else if t.live {
+	} else if t.live && t.e.display.Reasoning {
 		n = liveThought
 	}
 	if n == 0 {
@@ -246,13 +246,8 @@ func (t *thought) Lines(w int) []string {
 	return append(out, "")
 }
 
-func (t *thought) plainText() (string, string) {
-	if !t.e.display.Reasoning {
-		return "", ""
-	}
-	return t.body.String(), "reasoning"
-}
-func (t *thought) toggleOpen() { t.flipOpen() }
+func (t *thought) plainText() (string, string) { return t.body.String(), "reasoning" }
+func (t *thought) toggleOpen()                 { t.flipOpen() }
 
 // note is a line that the program says: the end of a turn, a notice, an error.
 type note struct {

@@ -30,6 +30,22 @@ func TestThinkingLeavesHowLongItTookAndOpensOnDemand(t *testing.T) {
 	}
 }
 
+// Without display.show_reasoning, as it is by default, thoughts do not run by; the line stays.
+func TestThinkingLeavesItsLineWithoutRunningBy(t *testing.T) {
+	p := open(t, &world{now: start})
+	p.deps.Display = func() Display { return Display{} }
+	p.Apply([]event.Envelope{{Event: event.ConfigReloaded{}}})
+	say(p, event.MessageStarted{MessageID: 2, Model: "sonnet"}, event.ReasoningDelta{MessageID: 2, Text: "Then the fix."})
+	if v := seen(p); !strings.Contains(v, "▸ thinking") || strings.Contains(v, "Then the fix.") {
+		t.Errorf("while it thinks:\n%s", v)
+	}
+	say(p, event.TextDelta{MessageID: 2, Text: "Done."}, event.MessageSealed{Message: assistant(2, "Done.")})
+	press(p, "ctrl+up", "k", "enter")
+	if v := seen(p); !strings.Contains(v, "▾ thought") || !strings.Contains(v, "Then the fix.") {
+		t.Errorf("opened:\n%s", v)
+	}
+}
+
 func TestTheLastLinesOfAFinishedCommandStandInTheConversation(t *testing.T) {
 	var long strings.Builder
 	for i := range 40 {

@@ -89,6 +89,29 @@ func TestTheStatusCardSaysHowTheSessionStands(t *testing.T) {
 	leave(t, s)
 }
 
+// With the settings as they come: the window is the one that the server tells, and thoughts leave
+// their line.
+func TestWhatAServerTellsOfItsModelAndItsThoughtsAreSeen(t *testing.T) {
+	m := modeltest.NewScript(t, modeltest.Script{
+		Models: []modeltest.Model{{ID: "test-model", ContextLength: 20_000}},
+		Turns: []modeltest.Turn{
+			{Reasoning: "First the suite.", Text: "Hello.", Usage: &modeltest.Usage{Input: 9000, Output: 1000}},
+			{Text: "Again.", Usage: &modeltest.Usage{Input: 9000, Output: 1000}},
+		},
+	})
+	h := newHome(t, "display:\n  theme: default\n")
+	h.configure(serverSettings(m))
+	s := h.open()
+	say(s, "hi")
+	s.WaitFor("▸ thought")
+	s.WaitFor("Hello.")
+	waitBottom(s, "50% of 20k")
+	say(s, "/status")
+	s.WaitFor("50% used: 10000 of 20000 tokens")
+	s.Type(esc)
+	leave(t, s)
+}
+
 func TestAProfileIsChosenOnTheScreen(t *testing.T) {
 	h := newHome(t, "")
 	if r := h.run("profile", "create", "work"); r.code != 0 {
