@@ -20,6 +20,7 @@ type Item struct {
 	Right  string // at the right: keys, a time
 	Group  string // a heading stands before the first of a group while nothing is typed
 	Why    string // reason why it cannot be chosen; it is shown and stays in the list
+	Also   string // more words that find it; they are not shown
 }
 
 // PickerOptions say what a Picker shows and does.
@@ -34,6 +35,9 @@ type PickerOptions struct {
 	Preview     func(item Item) tea.Cmd // the selection moved; may be nil
 	Choose      func(item Item) tea.Cmd // enter; nil means that the list is for reading
 	Cancel      func() tea.Cmd          // esc; may be nil
+	// Typed makes an item of what was typed when no other fits; ok is false when it cannot. May be
+	// nil.
+	Typed func(what string) (it Item, ok bool)
 }
 
 // NewPicker returns an overlay that lists items and narrows them while a person types.
@@ -51,6 +55,7 @@ func NewPicker(o PickerOptions) Overlay {
 
 type picker struct {
 	opt     PickerOptions
+	typed   Item // what PickerOptions.Typed made; its index is the one after the last item's
 	styles  *style.Styles
 	field   field.Field
 	shown   []int         // indexes of items, best first
@@ -72,7 +77,7 @@ func (p *picker) filterItems() {
 	}
 	all := make([]rank.Entry, len(p.opt.Items))
 	for i, it := range p.opt.Items {
-		all[i] = rank.Entry{Name: it.Title, More: it.Detail + " " + it.ID, Off: it.Why != ""}
+		all[i] = rank.Entry{Name: it.Title, More: it.Detail + " " + it.ID + " " + it.Also, Off: it.Why != ""}
 	}
 	seen := map[string]bool{}
 	for _, m := range rank.Find(p.field.String(), all) {
@@ -83,6 +88,19 @@ func (p *picker) filterItems() {
 		p.shown = append(p.shown, m.Index)
 		p.matched[m.Index] = m.Runes
 	}
+	if len(p.shown) == 0 && p.opt.Typed != nil {
+		if it, ok := p.opt.Typed(p.field.String()); ok {
+			p.typed, p.shown = it, append(p.shown, len(p.opt.Items))
+		}
+	}
+}
+
+// itemAt is the item of an index, or the typed one.
+func (p *picker) itemAt(i int) Item {
+	if i == len(p.opt.Items) {
+		return p.typed
+	}
+	return p.opt.Items[i]
 }
 
 func (p *picker) Title() string { return p.opt.Title }
@@ -229,7 +247,7 @@ func (p *picker) currentItem() (Item, bool) {
 	if p.at >= len(p.shown) {
 		return Item{}, false
 	}
-	return p.opt.Items[p.shown[p.at]], true
+	return p.itemAt(p.shown[p.at]), true
 }
 
 func (p *picker) previewCommand() tea.Cmd {
@@ -251,7 +269,7 @@ func (p *picker) chooseCurrent() (tea.Cmd, bool) {
 func (p *picker) drawnLines() (kinds []string, at []int) {
 	last := ""
 	for i, n := range p.shown {
-		if g := p.opt.Items[n].Group; p.field.String() == "" && g != last {
+		if g := p.itemAt(n).Group; p.field.String() == "" && g != last {
 			kinds, at, last = append(kinds, g), append(at, -1), g
 		}
 		kinds, at = append(kinds, ""), append(at, i)
@@ -290,7 +308,7 @@ func (p *picker) scrollToSelected(at []int) {
 
 func (p *picker) drawLine(i, w int) string {
 	n := p.shown[i]
-	it := p.opt.Items[n]
+	it := p.itemAt(n)
 	title, rest, mark := p.styles.Text, p.styles.Dim, "  "
 	if it.Why != "" {
 		title = p.styles.Dim

@@ -22,8 +22,8 @@ const (
 	reserveTokens                   = 16_000    // of a window for the answer, at most a quarter of it
 )
 
-// contextWindow is the context window of the turn's model: what it is said to be, unless its server said
-// less.
+// contextWindow is the context window of the turn's model: what it is said to be, unless its server
+// said less.
 func (t *turn) contextWindow() (tokens int, known bool) {
 	if n := t.a.Window(t.modelRef(), t.model.Window); n > 0 {
 		return n, true

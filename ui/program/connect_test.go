@@ -85,6 +85,30 @@ func completed(t *testing.T, s *uitest.Screen, begin, whole string) {
 	t.Fatalf("%s is not offered for %s:\n%s", whole, begin, s.Settle())
 }
 
+// An address is enough: after the command, or typed where the servers are listed.
+func TestConnectTakesAnAddress(t *testing.T) {
+	m := modeltest.New(t)
+	h := newHome(t, "display:\n  theme: default\n")
+	s := h.open()
+	say(s, "/connect "+m.URL)
+	s.WaitFor("the settings it is providers.NAME")
+	s.Type("\x1b")
+	s.WaitGone("providers.NAME")
+	say(s, "/connect")
+	s.WaitFor("Connect a model: which server?")
+	s.Type("localhost")
+	s.WaitFor("another server")
+	s.Type("\x15" + m.URL)
+	s.WaitFor("a server at this address")
+	s.Type("\r")
+	s.WaitFor("the settings it is providers.NAME")
+	s.Type("\r")
+	s.WaitFor("Key for custom")
+	s.Type("\x1b")
+	s.WaitGone("Key for custom")
+	leave(t, s)
+}
+
 // A key that the server does not take any more leads to /connect.
 func TestARefusedKeyLeadsToConnect(t *testing.T) {
 	h, _ := homeWith(t, modeltest.Turn{Status: 401, Message: "Incorrect API key provided"})

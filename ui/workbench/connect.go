@@ -36,6 +36,9 @@ func (w *workbench) connectModel(arg string) tea.Cmd {
 				return c.chooseServer(s)(), nil
 			}
 		}
+		if isAddress(arg) {
+			return c.goOnAt(all, arg)(), nil
+		}
 		if arg != "" {
 			return nil, fmt.Errorf("no model server is called %q; /connect lists them", arg)
 		}
@@ -64,26 +67,50 @@ func (c *connecting) listServers(all []connect.Server, now string) ui.Overlay {
 		switch {
 		case s.Name == connect.Custom:
 			it.Title, it.Detail, it.Group = "another server", "any address that speaks like OpenAI or Anthropic", "your own"
+			it.Also = "custom own other url http https localhost local"
 		case s.HasKey:
 			it.Group, it.Right = "there is a key", s.KeyEnv
 		case s.Local:
-			it.Group = "on this machine, without a key"
+			it.Group, it.Also = "on this machine, without a key", "local localhost"
 		default:
 			it.Right = s.KeyEnv
 		}
 		items = append(items, it)
 	}
 	return ui.NewPicker(ui.PickerOptions{
-		Title: "Connect a model: which server?", Items: items, Selected: now, Placeholder: "name",
+		Title: "Connect a model: which server?", Items: items, Selected: now, Placeholder: "name or address",
+		Typed: func(what string) (ui.Item, bool) {
+			what = strings.TrimSpace(what)
+			return ui.Item{ID: what, Title: what, Detail: "a server at this address"}, isAddress(what)
+		},
 		Choose: func(it ui.Item) tea.Cmd {
 			for _, s := range all {
 				if s.Name == it.ID {
 					return c.chooseServer(s)
 				}
 			}
-			return nil
+			return c.goOnAt(all, it.ID)
 		},
 	})
+}
+
+func isAddress(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// goOnAt goes on with a server of the person's own at an address.
+func (c *connecting) goOnAt(all []connect.Server, address string) tea.Cmd {
+	for _, s := range all {
+		if s.Name != connect.Custom {
+			continue
+		}
+		c.choice = connect.Choice{Server: s}
+		if err := c.choice.Move(address); err != nil {
+			return c.askAddress(err.Error())
+		}
+		return c.askName()
+	}
+	return c.askAddress("")
 }
 
 // chooseServer goes on with what is not known of a server yet.
