@@ -131,42 +131,38 @@ func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
 
 // giveUp keeps what came of a failed answer, marked, and returns cause.
 func (t *turn) giveUp(d *draft, cause error) (chat.Message, error) {
-	d, err := t.longestDraft(d)
-	if err != nil {
-		return chat.Message{}, errors.Join(cause, err)
-	}
-	if d.msg.ID == 0 {
-		return chat.Message{}, cause
-	}
-	if d.saysNothing() {
-		return chat.Message{}, errors.Join(cause, t.discardDraft(d, cause))
-	}
-	d.calls = nil // a call that is cut is not run, and nothing answers it
-	d.finish = chat.FinishError
-	_, err = t.sealMessage(d, chat.StatusError)
-	return chat.Message{}, errors.Join(cause, err)
+	return chat.Message{}, t.sealUnfinished(d, cause, chat.FinishError, chat.StatusError)
 }
 
 // sealInterrupted keeps what came before the interrupt. Calls that were complete stay, each with a
 // result that says so.
 func (t *turn) sealInterrupted(d *draft) (chat.Message, error) {
 	d.dropBroken()
+	return chat.Message{}, t.sealUnfinished(d, errInterrupted, chat.FinishInterrupted, chat.StatusCancelled)
+}
+
+// sealUnfinished seals the longest of the drafts of an answer that does not end well; one that says
+// nothing goes. It returns cause, with what else failed.
+func (t *turn) sealUnfinished(d *draft, cause error, f chat.Finish, s chat.Status) error {
 	d, err := t.longestDraft(d)
 	if err != nil {
-		return chat.Message{}, errors.Join(errInterrupted, err)
+		return errors.Join(cause, err)
 	}
 	if d.msg.ID == 0 {
-		return chat.Message{}, errInterrupted
+		return cause
 	}
 	if d.saysNothing() {
-		return chat.Message{}, errors.Join(errInterrupted, t.discardDraft(d, errInterrupted))
+		return errors.Join(cause, t.discardDraft(d, cause))
 	}
-	d.finish = chat.FinishInterrupted
-	msg, err := t.sealMessage(d, chat.StatusCancelled)
+	if s == chat.StatusError {
+		d.calls = nil // a call that is cut is not run, and nothing answers it
+	}
+	d.finish = f
+	msg, err := t.sealMessage(d, s)
 	if err == nil {
 		err = t.closeCalls(msg.Calls, "[interrupted before it ran]")
 	}
-	return chat.Message{}, errors.Join(errInterrupted, err)
+	return errors.Join(cause, err)
 }
 
 // discardDraft takes back a message that another attempt replaces; without a cause it was empty.
