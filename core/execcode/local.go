@@ -2,7 +2,6 @@ package execcode
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"hermes/core/crash"
 	"hermes/core/event"
+	"hermes/core/socketpair"
 )
 
 const (
@@ -55,9 +55,9 @@ type local struct {
 // returns, so the limits are set in time.
 func startLocal(l launch) (*local, error) {
 	p := &local{iso: l.iso, temp: l.temp, tag: l.temp.name(), ended: make(chan struct{}), tell: l.sink}
-	ours, theirs, err := socketPair()
+	ours, theirs, err := socketpair.Make()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no channel for the script: %w", err)
 	}
 	defer theirs.Close()
 	p.ch = ours
@@ -194,24 +194,6 @@ func (p *local) kill(ctx context.Context) {
 func (p *local) release() {
 	_ = p.ch.Close()
 	p.temp.remove()
-}
-
-// socketPair returns two connected sockets, the first of them for us.
-func socketPair() (ours, theirs *os.File, err error) {
-	syscall.ForkLock.RLock()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err == nil {
-		unix.CloseOnExec(fds[0])
-		unix.CloseOnExec(fds[1])
-	}
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		return nil, nil, fmt.Errorf("no channel for the script: %w", err)
-	}
-	if err := unix.SetNonblock(fds[0], true); err != nil {
-		return nil, nil, errors.Join(err, unix.Close(fds[0]), unix.Close(fds[1]))
-	}
-	return os.NewFile(uintptr(fds[0]), "script"), os.NewFile(uintptr(fds[1]), "channel"), nil
 }
 
 // tagName is the variable by which what a script started is found again where there is no process

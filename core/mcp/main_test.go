@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-	"golang.org/x/sys/unix"
 
 	"hermes/core/backend"
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/socketpair"
 	"hermes/core/tool"
 )
 
@@ -55,12 +55,10 @@ func (p *processes) List(string) []backend.Status {
 }
 
 func (p *processes) Start(_ context.Context, r backend.Request) (backend.Process, error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	ours, theirs, err := socketpair.Make()
 	if err != nil {
 		return backend.Process{}, err
 	}
-	_ = unix.SetNonblock(pair[0], true)
-	ours, theirs := os.NewFile(uintptr(pair[0]), "channel"), os.NewFile(uintptr(pair[1]), "channel")
 	defer theirs.Close()
 	cmd := exec.Command(r.Argv[0], r.Argv[1:]...)
 	cmd.Dir, cmd.ExtraFiles = r.Dir, []*os.File{theirs}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"hermes/core/confine"
+	"hermes/core/socketpair"
 )
 
 // plumbing is the pipes or the terminal of one command.
@@ -96,20 +96,12 @@ func (p *plumbing) openInput(s *Spec) (*os.File, error) {
 // addSocket adds the socket as descriptor 3. The end that is ours can be closed while something
 // reads it.
 func (p *plumbing) addSocket() error {
-	syscall.ForkLock.RLock()
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err == nil {
-		unix.CloseOnExec(pair[0])
-		unix.CloseOnExec(pair[1])
-	}
-	syscall.ForkLock.RUnlock()
+	ours, theirs, err := socketpair.Make()
 	if err != nil {
-		return os.NewSyscallError("socketpair", err)
+		return err
 	}
-	p.theirs = append(p.theirs, os.NewFile(uintptr(pair[1]), "channel"))
-	err = unix.SetNonblock(pair[0], true)
-	p.channel = os.NewFile(uintptr(pair[0]), "channel")
-	return err
+	p.theirs, p.channel = append(p.theirs, theirs), ours
+	return nil
 }
 
 // addReportPipe adds the pipe for the directory, on a descriptor of which the command knows

@@ -141,7 +141,7 @@ func unmountBelow(dir string) {
 	lines := bytes.Split(text, []byte("\n"))
 	for i := len(lines) - 1; i >= 0; i-- {
 		if f := bytes.Fields(lines[i]); len(f) > 4 && bytes.HasPrefix(f[4], []byte(dir+"/")) {
-			_ = unix.Unmount(string(f[4]), unix.MNT_DETACH)
+			_ = exec.Command("umount", "--lazy", string(f[4])).Run()
 		}
 	}
 }

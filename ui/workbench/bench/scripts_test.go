@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"hermes/core/chat"
 	"hermes/core/childenv"
 	"hermes/core/execcode"
+	"hermes/core/socketpair"
 	"hermes/core/tool"
 	"hermes/core/tool/file"
 )
@@ -92,9 +92,8 @@ func (r rig) run(code string) string {
 // plain runs Python as anybody would, with an echo behind descriptor 3.
 func (r rig) plain(code string) string {
 	r.b.Helper()
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	ours, theirs, err := socketpair.Make()
 	must(r.b, err)
-	ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
