@@ -13,9 +13,12 @@ import (
 // patience is how long a terminal may take to say what it knows.
 const patience = time.Second
 
-// questions ask a terminal: for kitty's graphics, its name, the size of a cell, and last what every
-// terminal answers.
-const questions = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\" + "\x1b[>q" + "\x1b[16t" + "\x1b[c"
+// Questions to a terminal: for kitty's graphics, and its name; then the size of a cell, and last
+// what every terminal answers. Tmux takes the first for the title of its window.
+const (
+	ofTerminals = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\" + "\x1b[>q"
+	ofAll       = "\x1b[16t" + "\x1b[c"
+)
 
 var attributes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[\?([0-9;]*)c`) })
 
@@ -24,6 +27,10 @@ var cellSize = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // Ask asks the terminal behind w, whose input comes from keys, what it knows. In tmux only what
 // tmux itself draws counts. What comes after the answers stays in keys.
 func Ask(w io.Writer, keys <-chan []byte, inTmux bool) (best Protocol, cellWidth, cellHeight int) {
+	questions := ofTerminals + ofAll
+	if inTmux {
+		questions = ofAll
+	}
 	if _, err := io.WriteString(w, questions); err != nil {
 		return Blocks, 0, 0
 	}

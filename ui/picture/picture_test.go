@@ -66,6 +66,16 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// Tmux would show the question for kitty's graphics as the title of its window.
+func TestTmuxIsNotAskedWhatItTakesForATitle(t *testing.T) {
+	keys := make(chan []byte, 1)
+	keys <- []byte("\x1b[?1;2;4c")
+	var asked bytes.Buffer
+	if best, _, _ := Ask(&asked, keys, true); best != Sixel || strings.Contains(asked.String(), "\x1b_") {
+		t.Errorf("%s after %q", best, asked.String())
+	}
+}
+
 func TestFit(t *testing.T) {
 	r := Room{Cols: 80, Rows: 20, CellWidth: 10, CellHeight: 20}
 	for _, c := range [][4]int{{800, 400, 80, 20}, {100, 100, 10, 5}, {10_000, 10, 80, 1}, {10, 10_000, 1, 20}, {1, 1, 1, 1}, {0, 5, 0, 0}} {
