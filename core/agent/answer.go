@@ -20,7 +20,7 @@ const maxOverflows = 4
 func (t *turn) askModel(specs []provider.ToolSpec, instruction string) (chat.Message, error) {
 	t.steps++
 	t.whole = false
-	empty, overflows := false, 0
+	empty, overflows, hungUp := false, 0, 0
 	for {
 		t.publishPhase(event.TurnPhase{Kind: event.PhaseWaiting, Model: t.model.ID})
 		began := time.Now()
@@ -40,6 +40,8 @@ func (t *turn) askModel(specs []provider.ToolSpec, instruction string) (chat.Mes
 		case failed.Class == provider.ClassContextOverflow:
 			overflows++
 			err = t.handleOverflow(d, failed, overflows)
+		case t.maybeTooLong(d, failed, &hungUp):
+			err = t.handleHungUp(d, failed)
 		case d.ended && !empty && failed.Class == provider.ClassMalformed:
 			empty = true
 			err = t.discardDraft(d, nil) // an empty answer is no failure of the line
@@ -85,6 +87,33 @@ func (t *turn) handleOverflow(d *draft, failed *provider.Error, times int) error
 		d = &draft{} // which is discarded
 	}
 	return t.followStep(d, t.route.Larger(t.ctx, failed))
+}
+
+// Some servers close the connection on a request that is too long for them. That is what a second
+// one in a row may mean, without a byte of an answer, from longShare of the window on.
+const (
+	hungUpTimes = 2
+	longShare   = 0.6
+)
+
+// maybeTooLong counts such ends of a connection, and reports whether to make room, once for an
+// answer.
+func (t *turn) maybeTooLong(d *draft, failed *provider.Error, hungUp *int) bool {
+	if !failed.HungUp() || d.countBytes() > 0 {
+		return false
+	}
+	*hungUp++
+	window, _ := t.contextWindow()
+	return *hungUp == hungUpTimes && float64(t.requestTokens()) > longShare*float64(window)
+}
+
+// handleHungUp asks with less. Where nothing can be left out it is a failure of the line.
+func (t *turn) handleHungUp(d *draft, failed *provider.Error) error {
+	err := t.makeRoom(d, failed)
+	if errors.Is(err, failed) {
+		return t.tryAgain(&draft{}, failed) // the draft is discarded
+	}
+	return err
 }
 
 // remediesFor are what a person can do after a failure of this class, beside what its hint says.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"regexp"
@@ -48,6 +49,13 @@ func Transport(provider, model string, err error) *Error {
 	}
 	e.Message = clean(e.Message, "")
 	return e
+}
+
+// HungUp reports whether the server closed the connection. Some do that with a request that is too
+// long for them, and say no word.
+func (e *Error) HungUp() bool {
+	return e.Class == ClassNetwork && (errors.Is(e.Err, io.EOF) || errors.Is(e.Err, io.ErrUnexpectedEOF) ||
+		errors.Is(e.Err, syscall.ECONNRESET) || errors.Is(e.Err, syscall.EPIPE))
 }
 
 func to(a net.Addr) string {
