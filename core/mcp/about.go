@@ -5,15 +5,15 @@ const (
 	maxTold  = 1000 // sessions that are remembered
 )
 
-// introduce takes what a server says of itself when it is connected to. What gives orders to the
-// agent is kept from it.
-func (s *server) introduce(c *connection) {
+// takeIntroduction takes what a server says of itself when it is connected to. What gives orders to
+// the agent is kept from it.
+func (s *server) takeIntroduction(c *connection) {
 	text := ""
 	if res := c.session.InitializeResult(); res != nil {
-		text = clipTo(plain(res.Instructions), maxAbout)
+		text = clipTo(plainText(res.Instructions), maxAbout)
 	}
 	if why := ordersIn(text); why != "" {
-		s.log.note("what it says of itself is not passed on: it reads like orders to the agent (" + why + ")")
+		s.log.addNote("what it says of itself is not passed on: it reads like orders to the agent (" + why + ")")
 		text = ""
 	}
 	s.mu.Lock()
@@ -24,7 +24,7 @@ func (s *server) introduce(c *connection) {
 // About is what a server says of itself, for the model of a session: once, with the first result
 // that has to do with it, so that no prompt changes. Later it is "".
 func (m *Manager) About(session, server string) string {
-	s, err := m.named(server)
+	s, err := m.findServer(server)
 	if err != nil {
 		return ""
 	}

@@ -19,20 +19,20 @@ var errHung = errors.New("it did not answer in time and was ended")
 // Ask calls a tool of a server for the program itself: no model asked for it, and none is told. The
 // server is started when it does not run. One that does not answer within ctx is ended.
 func (m *Manager) Ask(ctx context.Context, name, tool string, args json.RawMessage) (string, error) {
-	s, err := m.named(name)
+	s, err := m.findServer(name)
 	if err != nil {
 		return "", err
 	}
-	conn, err := s.soon(ctx)
+	conn, err := s.awaitConnection(ctx)
 	if err != nil {
 		return "", err
 	}
 	res, err := conn.session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		s.log.note(tool + " did not answer in time: it is ended")
-		s.drop(conn)
-		conn.hang()
+		s.log.addNote(tool + " did not answer in time: it is ended")
+		s.dropConnection(conn)
+		conn.endUnanswered()
 		return "", ctx.Err()
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -50,37 +50,37 @@ func (m *Manager) Ask(ctx context.Context, name, tool string, args json.RawMessa
 	case len(text) > maxAnswer:
 		return "", fmt.Errorf("%s answered with more than %d KiB", tool, maxAnswer>>10)
 	case res.IsError:
-		return "", fmt.Errorf("%s failed: %s", tool, clipTo(plain(text), 300))
+		return "", fmt.Errorf("%s failed: %s", tool, clipTo(plainText(text), 300))
 	}
 	return text, nil
 }
 
-// soon starts a server and waits for its connection, for as long as leaves time to say why there is
-// none.
-func (s *server) soon(ctx context.Context) (*connection, error) {
+// awaitConnection starts a server and waits for its connection, for as long as leaves time to say
+// why there is none.
+func (s *server) awaitConnection(ctx context.Context) (*connection, error) {
 	wait := ctx
 	if end, bounded := ctx.Deadline(); bounded {
 		var cancel context.CancelFunc
 		wait, cancel = context.WithDeadline(ctx, end.Add(-time.Until(end)/4))
 		defer cancel()
 	}
-	s.m.Await(wait, s.settings().Name)
-	conn, err := s.connected(wait)
+	s.m.Await(wait, s.currentSettings().Name)
+	conn, err := s.connectionOf(wait)
 	if err != nil && ctx.Err() == nil && wait.Err() != nil {
-		st := s.status()
+		st := s.statusNow()
 		return nil, notConnected(st.Name, st.State, st.Next, st.LastError)
 	}
 	return conn, err
 }
 
-// hang ends a connection whose other side does not answer, as a failure of that side.
-func (c *connection) hang() {
+// endUnanswered ends a connection whose other side does not answer, as a failure of that side.
+func (c *connection) endUnanswered() {
 	c.hung.Store(true)
 	c.end()
 }
 
-// over says why a connection ended.
-func (c *connection) over(err error) error {
+// whyEnded says why a connection ended.
+func (c *connection) whyEnded(err error) error {
 	if c.hung.Load() {
 		return errHung
 	}

@@ -31,8 +31,8 @@ type calling struct {
 	samples int // times that it asked the model
 }
 
-// hold stops the clock of the call while a person is asked; what it returns lets it go on.
-func (c *calling) hold() func() {
+// holdClock stops the clock of the call while a person is asked; what it returns lets it go on.
+func (c *calling) holdClock() func() {
 	c.quiet.Stop()
 	return func() { c.quiet.Reset(c.limit) }
 }
@@ -40,9 +40,11 @@ func (c *calling) hold() func() {
 // errSilent is why a call was given up.
 var errSilent = errors.New("it was silent for too long")
 
-// call sends a call and waits for its result.
-func (s *server) call(ctx context.Context, t *remote, c tool.Call) (*sdk.CallToolResult, error) {
-	conn, err := s.connected(ctx)
+// sendCall sends a call and waits for its result.
+func (s *server) sendCall(ctx context.Context, t *remote, c tool.Call) (*sdk.CallToolResult,
+	error,
+) {
+	conn, err := s.connectionOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +57,11 @@ func (s *server) call(ctx context.Context, t *remote, c tool.Call) (*sdk.CallToo
 	defer total.Stop()
 
 	me := &calling{session: c.Session, turn: c.Turn, id: c.ID, quiet: quiet, limit: limit}
-	token := s.enroll(me, func(p *sdk.ProgressNotificationParams) {
+	token := s.enrollCall(me, func(p *sdk.ProgressNotificationParams) {
 		quiet.Reset(limit)
 		c.Output(event.Note, []byte(progressLine(p)+"\n"))
 	})
-	defer s.leave(me, token)
+	defer s.leaveCall(me, token)
 	params := &sdk.CallToolParams{Name: t.def.Name, Arguments: json.RawMessage(c.Args)}
 	params.SetProgressToken(token)
 	res, err := conn.session.CallTool(ctx, params)
@@ -72,23 +74,24 @@ func (s *server) call(ctx context.Context, t *remote, c tool.Call) (*sdk.CallToo
 	var wire *jsonrpc.Error
 	switch {
 	case !errors.As(err, &wire):
-		s.drop(conn)
+		s.dropConnection(conn)
 		return nil, conn.cause(err)
 	case wire.Code == codeNotSent:
-		s.drop(conn)
-		s.restart() // the library holds such a connection for a good one
+		s.dropConnection(conn)
+		s.restartConnection() // the library holds such a connection for a good one
 		_, why, _ := strings.Cut(err.Error(), wire.Message+": ")
-		return nil, conn.cause(errors.New("it could not be reached: " + plain(why)))
+		return nil, conn.cause(errors.New("it could not be reached: " + plainText(why)))
 	default:
-		return nil, errors.New(plain(wire.Message))
+		return nil, errors.New(plainText(wire.Message))
 	}
 }
 
 // codeNotSent is the library's code for a request that did not reach the server.
 const codeNotSent = -32005
 
-// drop lets no other call use a connection that broke; the server's goroutine makes a new one.
-func (s *server) drop(c *connection) {
+// dropConnection lets no other call use a connection that broke; the server's goroutine makes a new
+// one.
+func (s *server) dropConnection(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn == c {
@@ -96,8 +99,8 @@ func (s *server) drop(c *connection) {
 	}
 }
 
-// connected returns the connection; one that is being made is waited for, for a while.
-func (s *server) connected(ctx context.Context) (*connection, error) {
+// connectionOf returns the connection; one that is being made is waited for, for a while.
+func (s *server) connectionOf(ctx context.Context) (*connection, error) {
 	deadline := time.NewTimer(reconnect)
 	defer deadline.Stop()
 	for {
@@ -139,8 +142,8 @@ func notConnected(name string, state State, next time.Time, why string) error {
 	return errors.New(text)
 }
 
-// enroll makes a token for the progress of a call.
-func (s *server) enroll(me *calling, told func(*sdk.ProgressNotificationParams)) string {
+// enrollCall makes a token for the progress of a call.
+func (s *server) enrollCall(me *calling, told func(*sdk.ProgressNotificationParams)) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
@@ -150,7 +153,7 @@ func (s *server) enroll(me *calling, told func(*sdk.ProgressNotificationParams))
 	return token
 }
 
-func (s *server) leave(me *calling, token string) {
+func (s *server) leaveCall(me *calling, token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.progress, token)
@@ -162,8 +165,8 @@ func (s *server) leave(me *calling, token string) {
 	}
 }
 
-// progressed brings a server's word of progress to its call.
-func (s *server) progressed(p *sdk.ProgressNotificationParams) {
+// passProgress brings a server's word of progress to its call.
+func (s *server) passProgress(p *sdk.ProgressNotificationParams) {
 	s.mu.Lock()
 	token, _ := p.ProgressToken.(string)
 	told := s.progress[token]
@@ -179,7 +182,7 @@ func progressLine(p *sdk.ProgressNotificationParams) string {
 		text += " of " + strconv.FormatFloat(p.Total, 'g', 6, 64)
 	}
 	if p.Message != "" {
-		text += ": " + clipTo(plain(p.Message), 200)
+		text += ": " + clipTo(plainText(p.Message), 200)
 	}
 	return text
 }

@@ -9,27 +9,27 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// client is the library's client for one connection.
-func (s *server) client(set Settings) *sdk.Client {
+// newClient is the library's client for one connection.
+func (s *server) newClient(set Settings) *sdk.Client {
 	o := &sdk.ClientOptions{
 		Capabilities:           &sdk.ClientCapabilities{},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { s.listChanged() },
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-			s.progressed(r.Params)
+			s.passProgress(r.Params)
 		},
 		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { //nolint:staticcheck // older servers have it
-			s.log.line("server "+string(r.Params.Level), []byte(fmt.Sprint(r.Params.Data)))
+			s.log.addLine("server "+string(r.Params.Level), []byte(fmt.Sprint(r.Params.Data)))
 		},
 		Logger: s.m.o.Log,
 	}
 	o.PromptListChangedHandler = func(context.Context, *sdk.PromptListChangedRequest) { s.listChanged() }
 	o.ResourceListChangedHandler = func(context.Context, *sdk.ResourceListChangedRequest) { s.listChanged() }
 	if set.Elicitation != "no" && s.m.o.Ask != nil {
-		o.ElicitationHandler = s.elicit
+		o.ElicitationHandler = s.askPerson
 		o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
 	}
 	if set.Sampling.Enabled && s.m.o.Sample != nil {
-		o.CreateMessageHandler = s.sample                     //nolint:staticcheck // older servers have it
+		o.CreateMessageHandler = s.sampleModel                //nolint:staticcheck // older servers have it
 		o.Capabilities.Sampling = &sdk.SamplingCapabilities{} //nolint:staticcheck // older servers have it
 	}
 	if len(set.Roots) > 0 {

@@ -43,12 +43,12 @@ type connection struct {
 // errSlow is why a start was given up.
 var errSlow = errors.New("it did not answer in time")
 
-// connect makes a connection within the limit for a start.
-func (s *server) connect(ctx context.Context, set Settings) (*connection, error) {
+// connectInTime makes a connection within the limit for a start.
+func (s *server) connectInTime(ctx context.Context, set Settings) (*connection, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	limit := set.startLimit()
 	timer := time.AfterFunc(limit, func() { cancel(errSlow) })
-	c, err := s.dial(ctx, set)
+	c, err := s.dialServer(ctx, set)
 	if !timer.Stop() && err == nil {
 		c.end()
 		err = errSlow
@@ -65,8 +65,8 @@ func (s *server) connect(ctx context.Context, set Settings) (*connection, error)
 	return c, nil
 }
 
-func (s *server) dial(ctx context.Context, set Settings) (*connection, error) {
-	if set.stdio() {
+func (s *server) dialServer(ctx context.Context, set Settings) (*connection, error) {
+	if set.usesStdio() {
 		return s.dialProgram(ctx, set)
 	}
 	return s.dialHTTP(ctx, set)
@@ -75,9 +75,9 @@ func (s *server) dial(ctx context.Context, set Settings) (*connection, error) {
 // dialProgram starts the program in its back end and speaks with it over the pool's channel.
 func (s *server) dialProgram(ctx context.Context, set Settings) (*connection, error) {
 	if err := s.m.o.Allowed(set); err != nil {
-		return nil, stop(err)
+		return nil, stopFor(err)
 	}
-	r, err := s.request(set)
+	r, err := s.startRequest(set)
 	if err != nil {
 		return nil, err
 	}
@@ -88,17 +88,20 @@ func (s *server) dialProgram(ctx context.Context, set Settings) (*connection, er
 	}
 	channel, err := pool.Channel(poolSession, proc.ID)
 	if err != nil {
-		kill(pool, proc.ID)
+		killProcess(pool, proc.ID)
 		return nil, err
 	}
-	lines := NewLines(channel, func(line []byte) { s.log.line("stdout", line) })
+	lines := NewLines(channel, func(line []byte) { s.log.addLine("stdout", line) })
 	end := sync.OnceFunc(func() {
 		_ = lines.Close()
-		kill(pool, proc.ID)
+		killProcess(pool, proc.ID)
 	})
-	session, err := s.client(set).Connect(ctx, &sdk.IOTransport{Reader: lines, Writer: lines, MaxLineLength: -1},
+	session, err := s.newClient(set).Connect(ctx, &sdk.IOTransport{Reader: lines, Writer: lines, MaxLineLength: -1},
 		&sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
-	c := &connection{session: session, backend: proc.Backend, end: end, cause: s.why(lines, proc.ID)}
+	c := &connection{
+		session: session, backend: proc.Backend, end: end,
+		cause: s.explainEnd(lines, proc.ID),
+	}
 	if err != nil {
 		err = c.cause(err)
 		end()
@@ -118,15 +121,15 @@ const (
 	dropNames = "HERMES_MCP_UNSET"
 )
 
-// request is what the pool is asked to run.
-func (s *server) request(set Settings) (backend.Request, error) {
-	place, err := s.place(set)
+// startRequest is what the pool is asked to run.
+func (s *server) startRequest(set Settings) (backend.Request, error) {
+	place, err := s.backendOf(set)
 	if err != nil {
 		return backend.Request{}, err
 	}
 	r := backend.Request{
 		Session: poolSession, Backend: place.Name, Dir: set.Cwd, Channel: true,
-		Sink: func(from event.Stream, data []byte) { s.log.write(string(from), data) },
+		Sink: func(from event.Stream, data []byte) { s.log.writeOutput(string(from), data) },
 	}
 	drop := "HERMES_HOME"
 	if place.Traits.Local {
@@ -145,8 +148,8 @@ func (s *server) request(set Settings) (backend.Request, error) {
 	return r, nil
 }
 
-// place is the back end that the program runs in: the one that is named, else this machine.
-func (s *server) place(set Settings) (backend.Status, error) {
+// backendOf is the back end that the program runs in: the one that is named, else this machine.
+func (s *server) backendOf(set Settings) (backend.Status, error) {
 	var names []string
 	var here []backend.Status
 	for _, b := range s.m.o.Pool.List(poolSession) {
@@ -160,9 +163,9 @@ func (s *server) place(set Settings) (backend.Status, error) {
 	}
 	switch {
 	case set.Backend != "":
-		return backend.Status{}, stop(fmt.Errorf("there is no back end %q; there are: %s", set.Backend, strings.Join(names, ", ")))
+		return backend.Status{}, stopFor(fmt.Errorf("there is no back end %q; there are: %s", set.Backend, strings.Join(names, ", ")))
 	case len(here) == 0:
-		return backend.Status{}, stop(fmt.Errorf("no back end is this machine: name the one that it is to run in (backend: %s)", strings.Join(names, " or ")))
+		return backend.Status{}, stopFor(fmt.Errorf("no back end is this machine: name the one that it is to run in (backend: %s)", strings.Join(names, " or ")))
 	}
 	return here[0], nil
 }
@@ -193,26 +196,26 @@ func isVariable(name string) bool {
 	return name != ""
 }
 
-func kill(pool backend.Pool, id string) {
+func killProcess(pool backend.Pool, id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	_, _ = pool.Kill(ctx, poolSession, id) // what does not end by this ends with its back end
 }
 
-// why says how a program's connection ended, in words for people.
-func (s *server) why(lines *Lines, id string) func(error) error {
+// explainEnd says how a program's connection ended, in words for people.
+func (s *server) explainEnd(lines *Lines, id string) func(error) error {
 	return func(err error) error {
 		var wire *jsonrpc.Error
 		switch cause := lines.Cause(); {
 		case errors.Is(cause, errFrame):
 			return cause
 		case errors.As(err, &wire):
-			return errors.New(plain(wire.Message))
+			return errors.New(plainText(wire.Message))
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		p, werr := s.m.o.Pool.Wait(ctx, poolSession, id, time.Second)
-		last := s.log.last()
+		last := s.log.lastLine()
 		switch {
 		case werr == nil && !p.Running && last != "":
 			return fmt.Errorf("it ended with exit code %d; its last words: %s", p.ExitCode, last)

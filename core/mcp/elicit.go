@@ -76,31 +76,31 @@ const (
 	maxChoice   = 300 // bytes
 )
 
-// elicit puts a server's question before the person, in the session of the call that it came with.
-// The clock of the call stands still meanwhile.
-func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-	me := s.asking()
+// askPerson puts a server's question before the person, in the session of the call that it came
+// with. The clock of the call stands still meanwhile.
+func (s *server) askPerson(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	me := s.newestCall()
 	if me == nil || s.m.o.Ask == nil {
-		s.log.note("it asked something outside of a call: nobody was told")
+		s.log.addNote("it asked something outside of a call: nobody was told")
 		return &sdk.ElicitResult{Action: "cancel"}, nil
 	}
-	q, err := question(r.Params)
+	q, err := questionOf(r.Params)
 	if err != nil {
-		s.log.note("it asked something that nobody was told: " + err.Error())
+		s.log.addNote("it asked something that nobody was told: " + err.Error())
 		return &sdk.ElicitResult{Action: "decline"}, nil
 	}
-	q.Server, q.Session, q.Turn, q.CallID = s.settings().Name, me.session, me.turn, me.id
-	defer me.hold()()
+	q.Server, q.Session, q.Turn, q.CallID = s.currentSettings().Name, me.session, me.turn, me.id
+	defer me.holdClock()()
 	a, err := s.m.o.Ask(ctx, q)
 	if err != nil {
-		s.log.note("its question was not answered: " + err.Error())
+		s.log.addNote("its question was not answered: " + err.Error())
 		return &sdk.ElicitResult{Action: "cancel"}, nil
 	}
 	return &sdk.ElicitResult{Action: cmp.Or(a.Action, "cancel"), Content: a.Values}, nil
 }
 
-// asking is the newest call that is on its way.
-func (s *server) asking() *calling {
+// newestCall is the newest call that is on its way.
+func (s *server) newestCall() *calling {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.active) == 0 {
@@ -109,13 +109,13 @@ func (s *server) asking() *calling {
 	return s.active[len(s.active)-1]
 }
 
-// question is what a request asks, as far as a person can answer it.
-func question(p *sdk.ElicitParams) (Question, error) {
-	q := Question{Text: clipTo(plain(p.Message), maxQuestion)}
+// questionOf is what a request asks, as far as a person can answer it.
+func questionOf(p *sdk.ElicitParams) (Question, error) {
+	q := Question{Text: clipTo(plainText(p.Message), maxQuestion)}
 	if p.Mode == "url" || p.URL != "" {
 		u, err := url.Parse(p.URL)
-		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
-			return q, fmt.Errorf("the address %q is not one to open", clipTo(plain(p.URL), 200))
+		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+			return q, fmt.Errorf("the address %q is not one to open", clipTo(plainText(p.URL), 200))
 		}
 		q.URL = u
 		return q, nil
@@ -125,26 +125,26 @@ func question(p *sdk.ElicitParams) (Question, error) {
 	if len(props) > maxFields {
 		return q, fmt.Errorf("it asks for %d values at once", len(props))
 	}
-	needed := required(schema)
+	needed := requiredArguments(schema)
 	for _, name := range sortedKeys(props) {
 		one, _ := props[name].(map[string]any)
-		text := func(key string) string { t, _ := one[key].(string); return clipTo(plain(t), 300) }
-		f := Field{Name: name, Title: cmp.Or(text("title"), plain(name)), Help: text("description"), Kind: cmp.Or(text("type"), "string"), Required: slices.Contains(needed, name)}
-		f.Choices = choices(one)
+		text := func(key string) string { t, _ := one[key].(string); return clipTo(plainText(t), 300) }
+		f := Field{Name: name, Title: cmp.Or(text("title"), plainText(name)), Help: text("description"), Kind: cmp.Or(text("type"), "string"), Required: slices.Contains(needed, name)}
+		f.Choices = choicesOf(one)
 		q.Fields = append(q.Fields, f)
 	}
 	slices.SortStableFunc(q.Fields, func(a, b Field) int { return slices.Index(needed, b.Name) - slices.Index(needed, a.Name) })
 	return q, nil
 }
 
-func loopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
+func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// choices are the values of an enumeration, in its two forms.
-func choices(schema map[string]any) []string {
+// choicesOf are the values of an enumeration, in its two forms.
+func choicesOf(schema map[string]any) []string {
 	var out []string
 	add := func(v any) {
 		if t, ok := v.(string); ok && len(out) < maxFields && len(t) <= maxChoice {
-			out = append(out, plain(t))
+			out = append(out, plainText(t))
 		}
 	}
 	for _, key := range []string{"enum", "oneOf", "anyOf"} {

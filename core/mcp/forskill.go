@@ -20,11 +20,11 @@ func (s *server) forSkills() bool {
 
 // AnyForSkills reports whether a server starts for skills only.
 func (m *Manager) AnyForSkills() bool {
-	return slices.ContainsFunc(m.some(nil), (*server).forSkills)
+	return slices.ContainsFunc(m.serversNamed(nil), (*server).forSkills)
 }
 
-// barred reports whether the server is not for a session.
-func (s *server) barred(session string) bool {
+// isBarred reports whether the server is not for a session.
+func (s *server) isBarred(session string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.set.Start == startBySkill && !s.skilled[session]
@@ -37,22 +37,22 @@ func (m *Manager) Barred(session, owner string) bool {
 	if !is {
 		return false
 	}
-	s, err := m.named(name)
-	return err == nil && s.barred(session)
+	s, err := m.findServer(name)
+	return err == nil && s.isBarred(session)
 }
 
 // Named starts servers that a skill of a session names, where the person has set them up. From now
 // on they count for that session like the others.
 func (m *Manager) Named(session string, names []string) {
 	for _, name := range names {
-		if s, err := m.named(name); err == nil {
+		if s, err := m.findServer(name); err == nil {
 			s.mu.Lock()
 			if s.skilled == nil {
 				s.skilled = map[string]bool{}
 			}
 			s.skilled[session] = true
 			s.mu.Unlock()
-			s.want()
+			s.ensureRunning()
 		}
 	}
 }
@@ -60,16 +60,16 @@ func (m *Manager) Named(session string, names []string) {
 // Leave takes a session that is over from the servers that its skills named. One that starts for
 // skills only and has no other session ends.
 func (m *Manager) Leave(session string) {
-	for _, s := range m.some(nil) {
-		if s.release(session) {
-			s.register()
-			s.tell()
+	for _, s := range m.serversNamed(nil) {
+		if s.endForSession(session) {
+			s.registerTools()
+			s.publishState()
 		}
 	}
 }
 
-// release reports whether the server was ended by it.
-func (s *server) release(session string) bool {
+// endForSession reports whether the server was ended by it.
+func (s *server) endForSession(session string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	had := s.skilled[session]
@@ -77,8 +77,8 @@ func (s *server) release(session string) bool {
 	if !had || len(s.skilled) > 0 || s.set.Start != startBySkill || !s.running {
 		return false
 	}
-	s.stopped()
-	s.settle() // who waits for it now waits in vain
-	s.rest()
+	s.stopLoop()
+	s.releaseWaiters() // who waits for it now waits in vain
+	s.restState()
 	return true
 }

@@ -43,7 +43,7 @@ func TestOrdersInSchemas(t *testing.T) {
 		"choice":      map[string]any{"properties": map[string]any{"a": map[string]any{"enum": []any{"x", order}}}},
 		"name":        map[string]any{"properties": map[string]any{order: map[string]any{}}},
 	} {
-		if (definition{Name: "x", Input: schema}).orders() == "" {
+		if (definition{Name: "x", Input: schema}).findOrders() == "" {
 			t.Errorf("nothing was found in a %s", where)
 		}
 	}
@@ -53,12 +53,12 @@ func TestOrdersInSchemas(t *testing.T) {
 func TestALongLineIsOneLine(t *testing.T) {
 	t.Parallel()
 	l := newLog("")
-	l.write("stderr", []byte("before\n"))
+	l.writeOutput("stderr", []byte("before\n"))
 	for range 1000 {
-		l.write("stderr", []byte(strings.Repeat("x", 1000)))
+		l.writeOutput("stderr", []byte(strings.Repeat("x", 1000)))
 	}
-	l.write("stderr", []byte("end\nafter\n"))
-	got := l.all()
+	l.writeOutput("stderr", []byte("end\nafter\n"))
+	got := l.allLines()
 	if len(got) != 3 || !strings.HasSuffix(got[0], "before") || !strings.HasSuffix(got[1], "[…]") || !strings.HasSuffix(got[2], "after") {
 		t.Errorf("%d lines: %.200q", len(got), got)
 	}

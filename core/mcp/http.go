@@ -48,23 +48,23 @@ func (s *server) dialHTTP(ctx context.Context, set Settings) (*connection, error
 	if err != nil {
 		return nil, err
 	}
-	seen := s.watch(client)
+	seen := s.watchRefusals(client)
 	transport := &sdk.StreamableClientTransport{Endpoint: set.URL, HTTPClient: client, MaxRetries: 2}
-	session, err := s.client(set).Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
+	session, err := s.newClient(set).Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
 	if err == nil {
 		return webConnection(session, client, seen), nil
 	}
 	client.CloseIdleConnections()
-	switch code := seen.last(); {
+	switch code := seen.lastCode(); {
 	case seen.login.Load():
-		return nil, seen.why(err)
+		return nil, seen.explainRefusal(err)
 	case set.Transport == "" && (code == http.StatusNotFound || code == http.StatusMethodNotAllowed || code == http.StatusBadRequest):
 		c, sseErr := s.dialSSE(ctx, set)
 		if sseErr == nil {
 			return c, nil
 		}
 	}
-	return nil, errors.New(plain(strings.TrimSpace(err.Error())))
+	return nil, errors.New(plainText(strings.TrimSpace(err.Error())))
 }
 
 func (s *server) dialSSE(ctx context.Context, set Settings) (*connection, error) {
@@ -72,12 +72,12 @@ func (s *server) dialSSE(ctx context.Context, set Settings) (*connection, error)
 	if err != nil {
 		return nil, err
 	}
-	seen := s.watch(client)
-	session, err := s.client(set).Connect(ctx, &sdk.SSEClientTransport{Endpoint: set.URL, HTTPClient: client},
+	seen := s.watchRefusals(client)
+	session, err := s.newClient(set).Connect(ctx, &sdk.SSEClientTransport{Endpoint: set.URL, HTTPClient: client},
 		&sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
 	if err != nil {
 		client.CloseIdleConnections()
-		return nil, seen.why(err)
+		return nil, seen.explainRefusal(err)
 	}
 	return webConnection(session, client, seen), nil
 }
@@ -87,7 +87,7 @@ func webConnection(session *sdk.ClientSession, client *http.Client, seen *refusa
 		_ = session.Close() // the server may be gone already
 		client.CloseIdleConnections()
 	}
-	return &connection{session: session, end: end, cause: seen.why}
+	return &connection{session: session, end: end, cause: seen.explainRefusal}
 }
 
 // httpClient speaks with the host of one server, logged in if somebody did.
@@ -102,9 +102,9 @@ func (s *server) httpClient(set Settings) (*http.Client, error) {
 	}
 	u, err := url.Parse(set.URL)
 	if err != nil {
-		return nil, stop(err)
+		return nil, stopFor(err)
 	}
-	c.Transport = bearer{c.Transport, u.Host, &source{file: tokensOf(s.m.o.Home, set.Name), url: set.URL, client: refresh, note: s.log.note}}
+	c.Transport = bearer{c.Transport, u.Host, &source{file: tokensOf(s.m.o.Home, set.Name), url: set.URL, client: refresh, note: s.log.addNote}}
 	return c, nil
 }
 
@@ -112,7 +112,7 @@ func (s *server) httpClient(set Settings) (*http.Client, error) {
 func (s *server) plainClient(set Settings) (*http.Client, error) {
 	r, err := http.NewRequest(http.MethodGet, set.URL, http.NoBody)
 	if err != nil {
-		return nil, stop(fmt.Errorf("the address cannot be read: %w", err))
+		return nil, stopFor(fmt.Errorf("the address cannot be read: %w", err))
 	}
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	return &http.Client{Transport: headers{base, r.URL.Host, set.Headers}}, nil
@@ -126,8 +126,8 @@ type refusals struct {
 	login atomic.Bool
 }
 
-// watch has what the server refuses the client kept.
-func (s *server) watch(client *http.Client) *refusals {
+// watchRefusals has what the server refuses the client kept.
+func (s *server) watchRefusals(client *http.Client) *refusals {
 	seen := &refusals{next: client.Transport, of: s}
 	client.Transport = seen
 	return seen
@@ -144,20 +144,21 @@ func (f *refusals) RoundTrip(r *http.Request) (*http.Response, error) {
 		return res, nil
 	}
 	f.login.Store(true)
-	if set := f.of.settings(); len(lacks) > 0 {
-		if err := tokensOf(f.of.m.o.Home, set.Name).lacks(set.URL, lacks); err != nil {
-			f.of.log.note("which rights its login lacks could not be kept: " + err.Error())
+	if set := f.of.currentSettings(); len(lacks) > 0 {
+		if err := tokensOf(f.of.m.o.Home, set.Name).noteLacking(set.URL, lacks); err != nil {
+			f.of.log.addNote("which rights its login lacks could not be kept: " + err.Error())
 		}
 	}
 	return res, nil
 }
 
-func (f *refusals) last() int { return int(f.code.Load()) }
+func (f *refusals) lastCode() int { return int(f.code.Load()) }
 
-// why says that a login is wanted, if that is why.
-func (f *refusals) why(err error) error {
+// explainRefusal says that a login is wanted, if that is why.
+func (f *refusals) explainRefusal(err error) error {
 	if f.login.Load() {
-		return loginError{fmt.Errorf("it wants a login: `hermes mcp login %s`", f.of.settings().Name)}
+		return loginError{fmt.Errorf("it wants a login: `hermes mcp login %s`",
+			f.of.currentSettings().Name)}
 	}
 	return err
 }

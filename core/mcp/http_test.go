@@ -266,7 +266,7 @@ func TestALoginThatTheServerForgot(t *testing.T) {
 				t.Errorf("%q", text)
 			}
 			p.until("another login is wanted", func(c StateChanged) bool { return c.State == StateLogin })
-			if k, err := tokensOf(p.home, "web").read(); err != nil || k.Token.RefreshToken == "" {
+			if k, err := tokensOf(p.home, "web").readLogin(); err != nil || k.Token.RefreshToken == "" {
 				t.Errorf("%+v %v", k, err)
 			}
 			login(t, p, false)
@@ -368,12 +368,12 @@ func TestLoginForMoreRights(t *testing.T) {
 
 func renewedOnce(t *testing.T, a *authority, file tokenFile) {
 	t.Helper()
-	k, err := file.read()
+	k, err := file.readLogin()
 	if err != nil {
 		t.Fatal(err)
 	}
 	k.Token.Expiry = time.Now().Add(-time.Hour)
-	if err := file.write(k); err != nil {
+	if err := file.writeLogin(k); err != nil {
 		t.Fatal(err)
 	}
 	client := &http.Client{Transport: &http.Transport{}}
@@ -383,7 +383,7 @@ func renewedOnce(t *testing.T, a *authority, file tokenFile) {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			got, err := (&source{file: file, url: a.URL + "/mcp", client: client, note: func(string) {}}).token(t.Context(), "")
+			got, err := (&source{file: file, url: a.URL + "/mcp", client: client, note: func(string) {}}).freshToken(t.Context(), "")
 			if err != nil || !got.Valid() {
 				t.Errorf("%v %v", got, err)
 			}
@@ -396,15 +396,15 @@ func renewedOnce(t *testing.T, a *authority, file tokenFile) {
 	a.mu.Lock()
 	clear(a.refresh) // the server has forgotten it
 	a.mu.Unlock()
-	if k, err = file.read(); err != nil {
+	if k, err = file.readLogin(); err != nil {
 		t.Fatal(err)
 	}
 	k.Token.Expiry = time.Now().Add(-time.Hour)
-	if err := file.write(k); err != nil {
+	if err := file.writeLogin(k); err != nil {
 		t.Fatal(err)
 	}
-	_, err = (&source{file: file, url: a.URL + "/mcp", client: client, note: func(string) {}}).token(t.Context(), "")
-	after, rerr := file.read()
+	_, err = (&source{file: file, url: a.URL + "/mcp", client: client, note: func(string) {}}).freshToken(t.Context(), "")
+	after, rerr := file.readLogin()
 	if err == nil || !strings.Contains(err.Error(), "could not be renewed") || rerr != nil || after.Token.RefreshToken != k.Token.RefreshToken {
 		t.Errorf("%v; kept %+v %v", err, after, rerr)
 	}

@@ -81,7 +81,7 @@ func BenchmarkCall(b *testing.B) {
 	p := newPlace(b)
 	p.Apply(entries(program("srv", "honest")))
 	p.Await(b.Context(), "srv")
-	s, err := p.named("srv")
+	s, err := p.findServer("srv")
 	if err != nil || s.conn == nil {
 		b.Fatal(err)
 	}

@@ -37,8 +37,8 @@ func newLog(path string) *serverLog {
 	return &serverLog{path: path, part: map[string][]byte{}, long: map[string]bool{}, now: time.Now}
 }
 
-// write takes output in pieces of any size.
-func (l *serverLog) write(from string, data []byte) {
+// writeOutput takes output in pieces of any size.
+func (l *serverLog) writeOutput(from string, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rest := slices.Concat(l.part[from], data)
@@ -48,23 +48,23 @@ func (l *serverLog) write(from string, data []byte) {
 			break
 		}
 		if !l.long[from] {
-			l.add(from, line)
+			l.addEntry(from, line)
 		}
 		l.long[from], rest = !ok, more
 	}
 	l.part[from] = bytes.Clone(rest)
 }
 
-func (l *serverLog) line(from string, line []byte) {
+func (l *serverLog) addLine(from string, line []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.add(from, line)
+	l.addEntry(from, line)
 }
 
-// note is a line of ours.
-func (l *serverLog) note(text string) { l.line("hermes", []byte(text)) }
+// addNote adds a line of ours.
+func (l *serverLog) addNote(text string) { l.addLine("hermes", []byte(text)) }
 
-func (l *serverLog) add(from string, line []byte) {
+func (l *serverLog) addEntry(from string, line []byte) {
 	text := string(bytes.TrimSpace(line))
 	if len(text) > maxLine {
 		text = strings.ToValidUTF8(text[:maxLine], "") + " […]"
@@ -77,12 +77,12 @@ func (l *serverLog) add(from string, line []byte) {
 	if l.lines = append(l.lines, entry); len(l.lines) > keptLines {
 		l.lines = append([]string(nil), l.lines[len(l.lines)-keptLines:]...)
 	}
-	l.keep(entry + "\n")
+	l.appendToFile(entry + "\n")
 }
 
-// keep appends to the file; one that is full becomes the old one. A log that cannot be written
-// stops nothing.
-func (l *serverLog) keep(entry string) {
+// appendToFile appends to the file; one that is full becomes the old one. A log that cannot be
+// written stops nothing.
+func (l *serverLog) appendToFile(entry string) {
 	if l.path == "" {
 		return
 	}
@@ -106,13 +106,13 @@ func (l *serverLog) keep(entry string) {
 	l.size += int64(n)
 }
 
-// last is the last line that the server itself said, cut to what an error can hold.
-func (l *serverLog) last() string {
+// lastLine is the last line that the server itself said, cut to what an error can hold.
+func (l *serverLog) lastLine() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for from, rest := range l.part {
 		if len(bytes.TrimSpace(rest)) > 0 {
-			l.add(from, rest)
+			l.addEntry(from, rest)
 			delete(l.part, from)
 		}
 	}
@@ -123,7 +123,7 @@ func (l *serverLog) last() string {
 	return l.said
 }
 
-func (l *serverLog) all() []string {
+func (l *serverLog) allLines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.lines...)

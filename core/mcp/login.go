@@ -31,9 +31,9 @@ import (
 type tokenFile struct{ path string }
 
 func tokensOf(home, server string) tokenFile {
-	form, exact := legal(server)
+	form, exact := legalName(server)
 	if !exact {
-		form += "_" + hash(server)
+		form += "_" + shortHash(server)
 	}
 	return tokenFile{filepath.Join(home, "mcp-tokens", form+".json")}
 }
@@ -52,7 +52,7 @@ type kept struct {
 // of reports whether there is a login, and it is one to the address.
 func (k *kept) of(address string) bool { return k != nil && k.URL == address }
 
-func (f tokenFile) read() (*kept, error) {
+func (f tokenFile) readLogin() (*kept, error) {
 	data, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -68,7 +68,7 @@ func (f tokenFile) read() (*kept, error) {
 	return &k, nil
 }
 
-func (f tokenFile) write(k *kept) error {
+func (f tokenFile) writeLogin(k *kept) error {
 	secret.Add(k.Token.AccessToken, k.Token.RefreshToken, k.ClientSecret)
 	data, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
@@ -77,8 +77,8 @@ func (f tokenFile) write(k *kept) error {
 	return atomicfile.Write(f.path, append(data, '\n'), 0o600)
 }
 
-// lock holds the file against other programs.
-func (f tokenFile) lock() (unlock func(), err error) {
+// lockFile holds the file against other programs.
+func (f tokenFile) lockFile() (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return nil, err
 	}
@@ -98,12 +98,12 @@ type source struct {
 // errNoLogin says that nobody logged in to the server.
 var errNoLogin = errors.New("nobody is logged in")
 
-// token returns the token of the login. Stale is one that the server of tools refused before its
-// time, or whose end nobody was told; "" is none.
-func (s *source) token(ctx context.Context, stale string) (*oauth2.Token, error) {
+// freshToken returns the token of the login. Stale is one that the server of tools refused before
+// its time, or whose end nobody was told; "" is none.
+func (s *source) freshToken(ctx context.Context, stale string) (*oauth2.Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k, err := s.file.read()
+	k, err := s.file.readLogin()
 	switch {
 	case err != nil:
 		return nil, err
@@ -112,12 +112,12 @@ func (s *source) token(ctx context.Context, stale string) (*oauth2.Token, error)
 	case k.Token.Valid() && k.Token.AccessToken != stale:
 		return k.Token, nil
 	}
-	unlock, err := s.file.lock()
+	unlock, err := s.file.lockFile()
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if k, err = s.file.read(); err != nil || !k.of(s.url) {
+	if k, err = s.file.readLogin(); err != nil || !k.of(s.url) {
 		return nil, errors.Join(errNoLogin, err)
 	}
 	if k.Token.Valid() && k.Token.AccessToken != stale { // another program was faster
@@ -133,14 +133,14 @@ func (s *source) token(ctx context.Context, stale string) (*oauth2.Token, error)
 	var no *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &no) && no.Response.StatusCode < http.StatusInternalServerError && no.Response.StatusCode != http.StatusTooManyRequests:
-		err = fmt.Errorf("the login could not be renewed, %w any more: %s %s", errNoLogin, plain(no.ErrorCode), clipTo(plain(no.ErrorDescription), 200))
+		err = fmt.Errorf("the login could not be renewed, %w any more: %s %s", errNoLogin, plainText(no.ErrorCode), clipTo(plainText(no.ErrorDescription), 200))
 		s.note(err.Error())
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("the login could not be renewed: %w", err)
 	}
 	k.Token = fresh
-	return fresh, s.file.write(k)
+	return fresh, s.file.writeLogin(k)
 }
 
 // bearer sends the token of a login with every request to the server's host, if there is one.
@@ -154,7 +154,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Host != b.host || r.Header.Get("Authorization") != "" {
 		return b.next.RoundTrip(r)
 	}
-	t, err := b.of.token(r.Context(), "")
+	t, err := b.of.freshToken(r.Context(), "")
 	switch {
 	case errors.Is(err, errNoLogin):
 		return b.next.RoundTrip(r)
@@ -165,7 +165,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || res.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil {
 		return res, err
 	}
-	fresh, err := b.of.token(r.Context(), t.AccessToken)
+	fresh, err := b.of.freshToken(r.Context(), t.AccessToken)
 	if errors.Is(err, errNoLogin) {
 		return res, nil
 	}
@@ -205,13 +205,13 @@ type LoginTalk struct {
 
 // Login logs in to a server, keeps what it gave, and connects anew.
 func (m *Manager) Login(ctx context.Context, name string, talk LoginTalk) error {
-	s, err := m.named(name)
+	s, err := m.findServer(name)
 	if err != nil {
 		return err
 	}
-	set := s.settings()
-	if set.stdio() || set.Problem != "" {
-		return fmt.Errorf("%s cannot be logged in to: %s", name, first(set.Problem, "it is a program, which gets its keys by env"))
+	set := s.currentSettings()
+	if set.usesStdio() || set.Problem != "" {
+		return fmt.Errorf("%s cannot be logged in to: %s", name, firstSet(set.Problem, "it is a program, which gets its keys by env"))
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(set.OAuth.Port)))
 	if err != nil {
@@ -219,7 +219,7 @@ func (m *Manager) Login(ctx context.Context, name string, talk LoginTalk) error 
 	}
 	defer func() { _ = listener.Close() }() // it is closed already when the browser came back
 	did := false
-	handler, err := s.handler(set, "http://"+listener.Addr().String()+"/callback", func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+	handler, err := s.loginHandler(set, "http://"+listener.Addr().String()+"/callback", func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 		did = true
 		return comeBack(ctx, listener, a.URL, talk)
 	})
@@ -231,7 +231,7 @@ func (m *Manager) Login(ctx context.Context, name string, talk LoginTalk) error 
 		return err
 	}
 	defer client.CloseIdleConnections()
-	session, err := s.client(set).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: set.URL, HTTPClient: client, MaxRetries: -1, OAuthHandler: handler, DisableStandaloneSSE: true},
+	session, err := s.newClient(set).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: set.URL, HTTPClient: client, MaxRetries: -1, OAuthHandler: handler, DisableStandaloneSSE: true},
 		&sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
 	if err == nil {
 		if has := session.InitializeResult().Capabilities; !did && has != nil && has.Tools != nil {
@@ -240,17 +240,17 @@ func (m *Manager) Login(ctx context.Context, name string, talk LoginTalk) error 
 		_ = session.Close() // the server's goroutine makes a connection of its own
 	}
 	if err != nil {
-		return fmt.Errorf("the login to %s failed: %s", name, plain(err.Error()))
+		return fmt.Errorf("the login to %s failed: %s", name, plainText(err.Error()))
 	}
 	if !did {
 		return fmt.Errorf("%s asked for no login: it can be used as it is", name)
 	}
-	s.restart()
+	s.restartConnection()
 	return nil
 }
 
-// handler is the library's way through a login, which keeps what comes of it.
-func (s *server) handler(set Settings, back string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
+// loginHandler is the library's way through a login, which keeps what comes of it.
+func (s *server) loginHandler(set Settings, back string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
 	client, err := s.plainClient(set)
 	if err != nil {
 		return nil, err
@@ -259,21 +259,21 @@ func (s *server) handler(set Settings, back string, fetch auth.AuthorizationCode
 	c := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: back, AuthorizationCodeFetcher: fetch, RequestRefreshToken: true, Client: client, AcceptUnadvertisedIss: true,
 		NewTokenSource: func(_ context.Context, cfg *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			unlock, err := tokens.lock()
+			unlock, err := tokens.lockFile()
 			if err != nil {
 				return nil, err
 			}
 			defer unlock()
 			k := &kept{URL: set.URL, ClientID: cfg.ClientID, ClientSecret: cfg.ClientSecret, TokenURL: cfg.Endpoint.TokenURL, AuthStyle: int(cfg.Endpoint.AuthStyle), Token: t}
-			k.Lacked = tokens.lacked(set.URL)
-			return oauth2.StaticTokenSource(t), tokens.write(k)
+			k.Lacked = tokens.lackedRights(set.URL)
+			return oauth2.StaticTokenSource(t), tokens.writeLogin(k)
 		},
 	}
 	c.ScopeFilter = func(named []string) []string {
 		if len(set.OAuth.Scopes) > 0 {
 			return set.OAuth.Scopes
 		}
-		return union(named, tokens.lacked(set.URL))
+		return unionOf(named, tokens.lackedRights(set.URL))
 	}
 	described := strings.HasPrefix(set.OAuth.ClientID, "https://") && set.OAuth.ClientSecret == ""
 	if described {
@@ -324,7 +324,7 @@ func comeBack(ctx context.Context, listener net.Listener, address string, talk L
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case v := <-got:
-			return authorization(v)
+			return readAuthorization(v)
 		case text, open := <-talk.Paste:
 			if !open {
 				talk.Paste = nil
@@ -334,14 +334,14 @@ func comeBack(ctx context.Context, listener net.Listener, address string, talk L
 			if err != nil || u.Query().Get("code") == "" && u.Query().Get("error") == "" {
 				continue // not the address
 			}
-			return authorization(u.Query())
+			return readAuthorization(u.Query())
 		}
 	}
 }
 
-func authorization(v url.Values) (*auth.AuthorizationResult, error) {
+func readAuthorization(v url.Values) (*auth.AuthorizationResult, error) {
 	if code := v.Get("error"); code != "" {
-		return nil, fmt.Errorf("the server said no: %s %s", plain(code), clipTo(plain(v.Get("error_description")), 200))
+		return nil, fmt.Errorf("the server said no: %s %s", plainText(code), clipTo(plainText(v.Get("error_description")), 200))
 	}
 	return &auth.AuthorizationResult{Code: v.Get("code"), State: v.Get("state"), Iss: v.Get("iss")}, nil
 }

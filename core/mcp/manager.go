@@ -80,7 +80,7 @@ func (m *Manager) Apply(all map[string]Settings) {
 	for name, s := range m.servers {
 		if _, stays := all[name]; !stays {
 			delete(m.servers, name)
-			s.remove()
+			s.removeServer()
 		}
 	}
 	renamed := !slices.Equal(slices.Sorted(maps.Keys(all)), slices.Sorted(maps.Keys(m.servers)))
@@ -90,11 +90,11 @@ func (m *Manager) Apply(all map[string]Settings) {
 			m.servers[name] = newServer(m, set)
 			continue
 		}
-		s.change(set)
+		s.changeSettings(set)
 	}
 	if renamed {
 		for _, s := range m.servers {
-			s.rename(slices.Sorted(maps.Keys(m.servers)))
+			s.takeNames(slices.Sorted(maps.Keys(m.servers)))
 		}
 	}
 }
@@ -102,15 +102,15 @@ func (m *Manager) Apply(all map[string]Settings) {
 // Want starts servers that nobody wanted before; no names means all that do not wait for a skill.
 // It does not wait.
 func (m *Manager) Want(names ...string) {
-	for _, s := range m.some(names) {
+	for _, s := range m.serversNamed(names) {
 		if len(names) > 0 || !s.forSkills() {
-			s.want()
+			s.ensureRunning()
 		}
 	}
 }
 
-// some returns the servers with these names, all when there are none, by name.
-func (m *Manager) some(names []string) []*server {
+// serversNamed returns the servers with these names, all when there are none, by name.
+func (m *Manager) serversNamed(names []string) []*server {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(names) == 0 {
@@ -129,13 +129,13 @@ func (m *Manager) some(names []string) []*server {
 // Await starts servers and waits until each is ready or has failed once, or ctx is done. No names
 // means all.
 func (m *Manager) Await(ctx context.Context, names ...string) {
-	list := m.some(names)
+	list := m.serversNamed(names)
 	for _, s := range list {
-		s.want()
+		s.ensureRunning()
 	}
 	for _, s := range list {
 		select {
-		case <-s.settled():
+		case <-s.settledSignal():
 		case <-ctx.Done():
 			return
 		}
@@ -149,7 +149,7 @@ func (m *Manager) Names(session string) []string {
 	defer m.mu.Unlock()
 	var out []string
 	for name, s := range m.servers {
-		if !s.settings().Off() && !s.barred(session) {
+		if !s.currentSettings().Off() && !s.isBarred(session) {
 			out = append(out, name)
 		}
 	}
@@ -160,14 +160,14 @@ func (m *Manager) Names(session string) []string {
 // List returns all servers as they are now, by name.
 func (m *Manager) List() []Status {
 	out := []Status{}
-	for _, s := range m.some(nil) {
-		out = append(out, s.status())
+	for _, s := range m.serversNamed(nil) {
+		out = append(out, s.statusNow())
 	}
 	return out
 }
 
-// named returns a server, or an error that names those that there are.
-func (m *Manager) named(name string) (*server, error) {
+// findServer returns a server, or an error that names those that there are.
+func (m *Manager) findServer(name string) (*server, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.servers[name]; s != nil {
@@ -181,40 +181,40 @@ func (m *Manager) named(name string) (*server, error) {
 
 // Status returns a server as it is now.
 func (m *Manager) Status(name string) (Status, error) {
-	s, err := m.named(name)
+	s, err := m.findServer(name)
 	if err != nil {
 		return Status{}, err
 	}
-	return s.status(), nil
+	return s.statusNow(), nil
 }
 
 // Restart ends a server's connection, if it has one, and begins a new one at once.
 func (m *Manager) Restart(name string) error {
-	s, err := m.named(name)
+	s, err := m.findServer(name)
 	if err != nil {
 		return err
 	}
-	if s.settings().Off() {
+	if s.currentSettings().Off() {
 		return fmt.Errorf("%s is switched off: set mcp_servers.%s.enabled to yes first", name, name)
 	}
-	s.restart()
+	s.restartConnection()
 	return nil
 }
 
 // Log returns the newest lines that a server said beside the protocol, and ours about it.
 func (m *Manager) Log(name string) ([]string, error) {
-	s, err := m.named(name)
+	s, err := m.findServer(name)
 	if err != nil {
 		return nil, err
 	}
-	return s.log.all(), nil
+	return s.log.allLines(), nil
 }
 
 // LogFile is where the log of a server is kept.
 func LogFile(home, name string) string {
-	form, exact := legal(name)
+	form, exact := legalName(name)
 	if !exact {
-		form += "_" + hash(name)
+		form += "_" + shortHash(name)
 	}
 	return filepath.Join(home, "logs", "mcp", form+".log")
 }
@@ -230,21 +230,21 @@ type Review struct {
 
 // Reviews lists what a server's tools are blocked for.
 func (m *Manager) Reviews(name string) ([]Review, error) {
-	s, err := m.named(name)
+	s, err := m.findServer(name)
 	if err != nil {
 		return nil, err
 	}
-	return s.reviews(), nil
+	return s.openReviews(), nil
 }
 
 // Accept pins the definitions that the person was shown; one that changed again meanwhile stays
 // blocked. What was decided about the old ones counts no more.
 func (m *Manager) Accept(name string, seen []Review) error {
-	s, err := m.named(name)
+	s, err := m.findServer(name)
 	if err != nil {
 		return err
 	}
-	return s.accept(seen)
+	return s.acceptReviews(seen)
 }
 
 // Close ends all servers and their processes within ctx.

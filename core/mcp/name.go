@@ -23,7 +23,7 @@ func prefixOf(servers []string, of string) string {
 	server, exact := legalServer(of)
 	for _, other := range servers {
 		if s, _ := legalServer(other); other != of && s == server && !exact {
-			server += "_" + hash(of)
+			server += "_" + shortHash(of)
 			break
 		}
 	}
@@ -35,15 +35,15 @@ func toolNames(servers []string, server string, tools []string) map[string]strin
 	prefix := prefixOf(servers, server)
 	owners := map[string][]string{} // by legal form
 	for _, t := range tools {
-		form, _ := legal(t)
+		form, _ := legalName(t)
 		owners[form] = append(owners[form], t)
 	}
 	out := map[string]string{}
 	for _, t := range tools {
-		form, exact := legal(t)
+		form, exact := legalName(t)
 		name := prefix + form
 		if len(name) > maxName || form == "" || !exact && len(owners[form]) > 1 {
-			tail := "_" + hash(server+"\x00"+t)
+			tail := "_" + shortHash(server+"\x00"+t)
 			if room := maxName - len(tail); len(name) > room {
 				name = name[:room]
 			}
@@ -51,12 +51,12 @@ func toolNames(servers []string, server string, tools []string) map[string]strin
 		}
 		out[t] = name
 	}
-	return apart(out, server)
+	return tellApart(out, server)
 }
 
-// apart gives tools that still have the same name names of their own: a server may call a tool as
-// we would name another one of it.
-func apart(out map[string]string, server string) map[string]string {
+// tellApart gives tools that still have the same name names of their own: a server may call a tool
+// as we would name another one of it.
+func tellApart(out map[string]string, server string) map[string]string {
 	by := map[string][]string{}
 	for t, name := range out {
 		by[name] = append(by[name], t)
@@ -66,15 +66,16 @@ func apart(out map[string]string, server string) map[string]string {
 			continue
 		}
 		for _, t := range list {
-			tail := "_" + hash(server+"\x00\x00"+t)
+			tail := "_" + shortHash(server+"\x00\x00"+t)
 			out[t] = name[:min(len(name), maxName-len(tail))] + tail
 		}
 	}
 	return out
 }
 
-// legal is text with underscores in place of what a name must not hold, and whether nothing was.
-func legal(text string) (string, bool) {
+// legalName is text with underscores in place of what a name must not hold, and whether nothing
+// was.
+func legalName(text string) (string, bool) {
 	form := strings.Map(func(r rune) rune {
 		if r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
@@ -87,17 +88,17 @@ func legal(text string) (string, bool) {
 // legalServer is legal for the middle of a name: it neither holds two underscores in a row nor ends
 // with one, so that a name says where the tool's begins. It leaves half of the room to the tool.
 func legalServer(text string) (string, bool) {
-	form, _ := legal(text)
+	form, _ := legalName(text)
 	for strings.Contains(form, "__") {
 		form = strings.ReplaceAll(form, "__", "_")
 	}
 	form = strings.Trim(form, "_")
 	const most = 24
 	if len(form) > most {
-		form = strings.TrimRight(form[:most-1-hashDigits], "_") + "_" + hash(text)
+		form = strings.TrimRight(form[:most-1-hashDigits], "_") + "_" + shortHash(text)
 	}
 	if form == "" {
-		form = hash(text)
+		form = shortHash(text)
 	}
 	return form, form == text
 }
@@ -106,10 +107,10 @@ func legalServer(text string) (string, bool) {
 // protocol allows, and holds nothing that is invisible or moves other text about.
 func readable(name string) bool {
 	const longest = 128 // characters
-	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= longest && plain(name) == name && !strings.ContainsAny(name, "\r\n\t")
+	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= longest && plainText(name) == name && !strings.ContainsAny(name, "\r\n\t")
 }
 
-func hash(text string) string {
+func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])[:hashDigits]
 }

@@ -41,7 +41,7 @@ func TestNamesThatPeopleKnow(t *testing.T) {
 	got := toolNames([]string{"my-files", "x"}, "my-files", []string{"read_file", "read-file", "getUser", "a.b"})
 	want := map[string]string{
 		"read_file": "mcp__my_files__read_file", "getUser": "mcp__my_files__getUser", "a.b": "mcp__my_files__a_b",
-		"read-file": "mcp__my_files__read_file_" + hash("my-files\x00read-file"),
+		"read-file": "mcp__my_files__read_file_" + shortHash("my-files\x00read-file"),
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("%v", got)

@@ -45,30 +45,30 @@ func (r Resource) Mention() string { return r.Server + ":" + r.URI }
 // lookAround reads what a server offers beside tools. What fails is left out: the tools are worth
 // more.
 func (s *server) lookAround(ctx context.Context, c *connection) {
-	set, has := s.settings(), c.session.InitializeResult().Capabilities
+	set, has := s.currentSettings(), c.session.InitializeResult().Capabilities
 	var prompts []*sdk.Prompt
 	var resources []*sdk.Resource
 	if has != nil && has.Prompts != nil && set.Tools.Prompts != "no" {
-		prompts = gather(s, "prompts", c.session.Prompts(ctx, nil))
+		prompts = readPages(s, "prompts", c.session.Prompts(ctx, nil))
 	}
 	if has != nil && has.Resources != nil && set.Tools.Resources != "no" {
-		resources = gather(s, "resources", c.session.Resources(ctx, nil))
+		resources = readPages(s, "resources", c.session.Resources(ctx, nil))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prompts, s.resources = prompts, resources
 }
 
-// gather reads a list of pages up to a bound, so that one that never ends does.
-func gather[T any](s *server, what string, pages func(func(*T, error) bool)) []*T {
+// readPages reads a list of pages up to a bound, so that one that never ends does.
+func readPages[T any](s *server, what string, pages func(func(*T, error) bool)) []*T {
 	var out []*T
 	for v, err := range pages {
 		if err != nil {
-			s.log.note("its " + what + " could not be read: " + err.Error())
+			s.log.addNote("its " + what + " could not be read: " + err.Error())
 			break
 		}
 		if out = append(out, v); len(out) >= maxOffered {
-			s.log.note(fmt.Sprintf("it has more than %d %s: the rest is left out", maxOffered, what))
+			s.log.addNote(fmt.Sprintf("it has more than %d %s: the rest is left out", maxOffered, what))
 			break
 		}
 	}
@@ -78,7 +78,7 @@ func gather[T any](s *server, what string, pages func(func(*T, error) bool)) []*
 // Prompts lists the prompts of all servers that are connected.
 func (m *Manager) Prompts() []Prompt {
 	var out []Prompt
-	for _, s := range m.some(nil) {
+	for _, s := range m.serversNamed(nil) {
 		s.mu.Lock()
 		var names []string
 		for _, p := range s.prompts {
@@ -86,9 +86,9 @@ func (m *Manager) Prompts() []Prompt {
 		}
 		commands := toolNames(s.all, s.set.Name, names)
 		for _, p := range s.prompts {
-			one := Prompt{Server: s.set.Name, Name: p.Name, Command: commands[p.Name], About: clipTo(plain(first(p.Description, p.Title, p.Name)), 200)}
+			one := Prompt{Server: s.set.Name, Name: p.Name, Command: commands[p.Name], About: clipTo(plainText(firstSet(p.Description, p.Title, p.Name)), 200)}
 			for _, a := range p.Arguments {
-				one.Args = append(one.Args, PromptArg{plain(a.Name), a.Required})
+				one.Args = append(one.Args, PromptArg{plainText(a.Name), a.Required})
 			}
 			out = append(out, one)
 		}
@@ -97,7 +97,7 @@ func (m *Manager) Prompts() []Prompt {
 	return out
 }
 
-func first(list ...string) string {
+func firstSet(list ...string) string {
 	for _, s := range list {
 		if s = strings.TrimSpace(s); s != "" {
 			return s
@@ -109,7 +109,7 @@ func first(list ...string) string {
 // Prompt has a server make one of its prompts. What it says goes to the model as a part of a
 // message, for these are not the person's words.
 func (m *Manager) Prompt(ctx context.Context, server, name, args string) ([]chat.Part, error) {
-	s, err := m.named(server)
+	s, err := m.findServer(server)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +117,11 @@ func (m *Manager) Prompt(ctx context.Context, server, name, args string) ([]chat
 	if i < 0 {
 		return nil, fmt.Errorf("the server %s has no prompt %q any more", server, name)
 	}
-	values, err := arguments(m.Prompts()[i], args)
+	values, err := parseArguments(m.Prompts()[i], args)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := s.connected(ctx)
+	conn, err := s.connectionOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +131,9 @@ func (m *Manager) Prompt(ctx context.Context, server, name, args string) ([]chat
 	}
 	var texts []string
 	var parts []chat.Part
-	t := &remote{set: s.settings(), def: definition{Name: name}}
+	t := &remote{set: s.currentSettings(), def: definition{Name: name}}
 	for _, msg := range res.Messages {
-		text, part := t.content(msg.Content)
+		text, part := t.contentOf(msg.Content)
 		if text != "" {
 			texts = append(texts, text)
 		}
@@ -145,8 +145,8 @@ func (m *Manager) Prompt(ctx context.Context, server, name, args string) ([]chat
 	return append([]chat.Part{whole}, parts...), nil
 }
 
-// arguments reads name=value words; a text without one is the first argument.
-func arguments(p Prompt, text string) (map[string]string, error) {
+// parseArguments reads name=value words; a text without one is the first argument.
+func parseArguments(p Prompt, text string) (map[string]string, error) {
 	out := map[string]string{}
 	rest := strings.TrimSpace(text)
 	for rest != "" {
@@ -154,23 +154,24 @@ func arguments(p Prompt, text string) (map[string]string, error) {
 		known := slices.ContainsFunc(p.Args, func(a PromptArg) bool { return a.Name == name })
 		if !ok || !known {
 			if len(out) > 0 || len(p.Args) == 0 {
-				return nil, fmt.Errorf("%q is no argument of %s; write %s", clipTo(rest, 60), p.Name, usage(p))
+				return nil, fmt.Errorf("%q is no argument of %s; write %s", clipTo(rest, 60), p.Name,
+					promptUsage(p))
 			}
 			out[p.Args[0].Name] = rest
 			break
 		}
-		out[name], rest = value(after)
+		out[name], rest = takeValue(after)
 	}
 	for _, a := range p.Args {
 		if _, given := out[a.Name]; a.Required && !given {
-			return nil, fmt.Errorf("%s wants %s", p.Name, usage(p))
+			return nil, fmt.Errorf("%s wants %s", p.Name, promptUsage(p))
 		}
 	}
 	return out, nil
 }
 
-// value is the text up to a blank, or the one in quotes, and what follows.
-func value(text string) (v, rest string) {
+// takeValue takes the text up to a blank, or the one in quotes, and what follows.
+func takeValue(text string) (v, rest string) {
 	if quoted, ok := strings.CutPrefix(text, `"`); ok {
 		v, rest, _ = strings.Cut(quoted, `"`)
 	} else {
@@ -179,7 +180,7 @@ func value(text string) (v, rest string) {
 	return v, strings.TrimSpace(rest)
 }
 
-func usage(p Prompt) string {
+func promptUsage(p Prompt) string {
 	var out []string
 	for _, a := range p.Args {
 		word := a.Name + "=..."
@@ -192,15 +193,15 @@ func usage(p Prompt) string {
 }
 
 // Usage says how the arguments are written.
-func (p Prompt) Usage() string { return usage(p) }
+func (p Prompt) Usage() string { return promptUsage(p) }
 
 // Resources lists what can be mentioned.
 func (m *Manager) Resources() []Resource {
 	var out []Resource
-	for _, s := range m.some(nil) {
+	for _, s := range m.serversNamed(nil) {
 		s.mu.Lock()
 		for _, r := range s.resources {
-			out = append(out, Resource{Server: s.set.Name, URI: plain(r.URI), Name: plain(r.Name), About: clipTo(plain(r.Description), 200)})
+			out = append(out, Resource{Server: s.set.Name, URI: plainText(r.URI), Name: plainText(r.Name), About: clipTo(plainText(r.Description), 200)})
 		}
 		s.mu.Unlock()
 	}
@@ -217,24 +218,24 @@ func (m *Manager) Mentioned(ctx context.Context, text string) []chat.Part {
 		if !ok || !colon || uri == "" || len(out) >= chat.MaxParts {
 			continue
 		}
-		s, err := m.named(name)
+		s, err := m.findServer(name)
 		if err != nil {
 			continue // an address of mail, a word
 		}
-		parts, err := s.read(ctx, uri)
+		parts, err := s.readResource(ctx, uri)
 		if err != nil {
-			parts = []chat.Part{{Kind: chat.PartResource, Name: mention, URI: uri, Text: "[it could not be read: " + plain(err.Error()) + "]"}}
+			parts = []chat.Part{{Kind: chat.PartResource, Name: mention, URI: uri, Text: "[it could not be read: " + plainText(err.Error()) + "]"}}
 		}
 		out = append(out, parts...)
 	}
 	return out
 }
 
-func (s *server) read(ctx context.Context, uri string) ([]chat.Part, error) {
-	s.want()
-	ctx, cancel := context.WithTimeout(ctx, s.settings().callLimit())
+func (s *server) readResource(ctx context.Context, uri string) ([]chat.Part, error) {
+	s.ensureRunning()
+	ctx, cancel := context.WithTimeout(ctx, s.currentSettings().callLimit())
 	defer cancel()
-	conn, err := s.connected(ctx)
+	conn, err := s.connectionOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +246,7 @@ func (s *server) read(ctx context.Context, uri string) ([]chat.Part, error) {
 	var out []chat.Part
 	for _, c := range res.Contents {
 		if p := resourcePart(c); p != nil {
-			p.Name = s.settings().Name + ":" + p.Name
+			p.Name = s.currentSettings().Name + ":" + p.Name
 			p.Text = clipTo(p.Text, maxText)
 			out = append(out, *p)
 		}

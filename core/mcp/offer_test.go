@@ -130,7 +130,7 @@ func TestAddressesThatAreNotOpened(t *testing.T) {
 		"https://login.example/x": true, "http://localhost:1/x": true, "http://login.example/": false, "file:///etc/passwd": false,
 		"javascript:alert(1)": false, "https://user@evil.example/": false, "": true,
 	} {
-		_, err := question(&sdk.ElicitParams{Message: "m", URL: address})
+		_, err := questionOf(&sdk.ElicitParams{Message: "m", URL: address})
 		if (err == nil) != good {
 			t.Errorf("%q: %v", address, err)
 		}
@@ -139,11 +139,11 @@ func TestAddressesThatAreNotOpened(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	t.Parallel()
-	got, err := arguments(Prompt{Name: "p", Args: []PromptArg{{Name: "a"}, {Name: "b"}}}, `b="x y" a=z`)
+	got, err := parseArguments(Prompt{Name: "p", Args: []PromptArg{{Name: "a"}, {Name: "b"}}}, `b="x y" a=z`)
 	if err != nil || !maps.Equal(got, map[string]string{"a": "z", "b": "x y"}) {
 		t.Errorf("%v %v", got, err)
 	}
-	if _, err := arguments(Prompt{Name: "p"}, "x"); err == nil {
+	if _, err := parseArguments(Prompt{Name: "p"}, "x"); err == nil {
 		t.Error("a prompt without arguments takes some")
 	}
 }

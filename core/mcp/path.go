@@ -18,9 +18,9 @@ import (
 // files are those that a server sees.
 type files interface {
 	// resolve returns the file that a path means there, links followed.
-	resolve(ctx context.Context, path string) (string, error)
+	resolvePath(ctx context.Context, path string) (string, error)
 	// size is that of a file, -1 when there is none or nobody knows.
-	size(ctx context.Context, path string) int64
+	fileSize(ctx context.Context, path string) int64
 }
 
 // refusePaths holds every path in arguments against the folders and the size of the settings.
@@ -29,16 +29,16 @@ func (r *rules) refusePaths(ctx context.Context, args any, at files) string {
 	if len(p.AllowedPaths) == 0 && len(p.DeniedPaths) == 0 && p.MaxFileSize <= 0 {
 		return ""
 	}
-	return each(args, "", func(key, text string) string {
+	return eachText(args, "", func(key, text string) string {
 		if p.MaxFileSize > 0 && int64(len(text)) > int64(p.MaxFileSize) {
 			return fmt.Sprintf("%s has %s, more than max_file_size (%s)", key, config.Size(len(text)), p.MaxFileSize)
 		}
 		if !isPath(key, text) {
 			return ""
 		}
-		file, err := at.resolve(ctx, fromURI(text))
+		file, err := at.resolvePath(ctx, fromURI(text))
 		if err != nil {
-			return fmt.Sprintf("the path %s cannot be followed: %v", clip(text), err)
+			return fmt.Sprintf("the path %s cannot be followed: %v", clipText(text), err)
 		}
 		return r.refusePath(ctx, file, at)
 	})
@@ -47,7 +47,7 @@ func (r *rules) refusePaths(ctx context.Context, args any, at files) string {
 func (r *rules) refusePath(ctx context.Context, file string, at files) string {
 	inside := func(list []string) (bool, error) {
 		for _, dir := range list {
-			real, err := at.resolve(ctx, dir)
+			real, err := at.resolvePath(ctx, dir)
 			if err != nil {
 				return false, fmt.Errorf("%s of the settings cannot be followed: %w", dir, err)
 			}
@@ -71,7 +71,7 @@ func (r *rules) refusePath(ctx context.Context, file string, at files) string {
 	case len(r.p.AllowedPaths) > 0 && !allowed:
 		return file + " is not below allowed_paths (" + joinNames(r.p.AllowedPaths) + ")"
 	}
-	if size := at.size(ctx, file); r.p.MaxFileSize > 0 && size > int64(r.p.MaxFileSize) {
+	if size := at.fileSize(ctx, file); r.p.MaxFileSize > 0 && size > int64(r.p.MaxFileSize) {
 		return fmt.Sprintf("%s has %s, more than max_file_size (%s)", file, config.Size(size), r.p.MaxFileSize)
 	}
 	return ""
@@ -116,14 +116,14 @@ func fromURI(text string) string {
 // here are the files of this machine, seen from a folder.
 type here struct{ home, dir string }
 
-func (h here) resolve(_ context.Context, name string) (string, error) {
+func (h here) resolvePath(_ context.Context, name string) (string, error) {
 	if strings.ContainsRune(name, 0) {
 		return "", fmt.Errorf("it holds a NUL")
 	}
 	return realpath.Resolve(realpath.Absolute(h.home, h.dir, name))
 }
 
-func (h here) size(_ context.Context, name string) int64 {
+func (h here) fileSize(_ context.Context, name string) int64 {
 	info, err := os.Stat(name)
 	if err != nil || info.IsDir() {
 		return -1
@@ -138,16 +138,16 @@ type there struct {
 	dir  string
 }
 
-func (t there) resolve(ctx context.Context, name string) (string, error) {
-	out, err := t.ask(ctx, "realpath", "-m", "--", name)
+func (t there) resolvePath(ctx context.Context, name string) (string, error) {
+	out, err := t.runThere(ctx, "realpath", "-m", "--", name)
 	if err != nil {
 		return "", err
 	}
 	return path.Clean(out), nil
 }
 
-func (t there) size(ctx context.Context, name string) int64 {
-	out, err := t.ask(ctx, "stat", "-L", "-c", "%s", "--", name)
+func (t there) fileSize(ctx context.Context, name string) int64 {
+	out, err := t.runThere(ctx, "stat", "-L", "-c", "%s", "--", name)
 	var n int64 = -1
 	if err == nil {
 		if _, err := fmt.Sscan(out, &n); err != nil {
@@ -157,7 +157,7 @@ func (t there) size(ctx context.Context, name string) int64 {
 	return n
 }
 
-func (t there) ask(ctx context.Context, argv ...string) (string, error) {
+func (t there) runThere(ctx context.Context, argv ...string) (string, error) {
 	res, err := t.pool.Exec(ctx, backend.Request{Session: poolSession, Backend: t.name, Argv: argv, Dir: t.dir})
 	switch {
 	case err != nil:
@@ -168,14 +168,14 @@ func (t there) ask(ctx context.Context, argv ...string) (string, error) {
 	return strings.TrimRight(string(res.Output), "\n"), nil
 }
 
-// files are those that the server with these settings sees.
-func (s *server) files(set Settings) files {
+// filesSeen are those that the server with these settings sees.
+func (s *server) filesSeen(set Settings) files {
 	home, _ := os.UserHomeDir() // without one, ~ stays as it is written
 	dir := filepath.Clean(s.m.o.Cwd())
-	if !set.stdio() {
+	if !set.usesStdio() {
 		return here{home, dir}
 	}
-	place, err := s.place(set)
+	place, err := s.backendOf(set)
 	if err == nil && !place.Traits.Local {
 		return there{s.m.o.Pool, place.Name, set.Cwd}
 	}

@@ -43,7 +43,7 @@ type definition struct {
 // maxDescription bounds what a model is told about one tool, in bytes.
 const maxDescription = 8 << 10
 
-func define(t *sdk.Tool) definition {
+func definitionOf(t *sdk.Tool) definition {
 	clean := func(s string) string {
 		s, _ = injection.Clean(s)
 		if len(s) > maxDescription {
@@ -74,8 +74,8 @@ func cleanTexts(v any, clean func(string) string) any {
 	return v
 }
 
-// hash is that of the canonical JSON: keys of objects are sorted.
-func (d definition) hash() string {
+// contentHash is that of the canonical JSON: keys of objects are sorted.
+func (d definition) contentHash() string {
 	data, err := json.Marshal(d)
 	if err != nil {
 		data = []byte(d.Name + "\x00" + d.Description)
@@ -88,10 +88,10 @@ func (d definition) hash() string {
 // of the official servers up to 0.81.
 const sure = 0.9
 
-// orders says what in the definition gives orders to the agent; "" is nothing.
-func (d definition) orders() string {
+// findOrders says what in the definition gives orders to the agent; "" is nothing.
+func (d definition) findOrders() string {
 	texts := []string{d.Title, d.Description}
-	collect(d.Input, &texts)
+	collectTexts(d.Input, &texts)
 	return ordersIn(texts...)
 }
 
@@ -107,9 +107,9 @@ func ordersIn(texts ...string) string {
 	return ""
 }
 
-// collect gathers the texts of a schema that say something: descriptions, and what else has the
-// length of a sentence, such as a default or the name of an argument.
-func collect(v any, out *[]string) {
+// collectTexts gathers the texts of a schema that say something: descriptions, and what else has
+// the length of a sentence, such as a default or the name of an argument.
+func collectTexts(v any, out *[]string) {
 	const sentence = 3 // words
 	switch v := v.(type) {
 	case string:
@@ -122,18 +122,18 @@ func collect(v any, out *[]string) {
 				*out = append(*out, text)
 				continue
 			}
-			collect(key, out)
-			collect(x, out)
+			collectTexts(key, out)
+			collectTexts(x, out)
 		}
 	case []any:
 		for _, x := range v {
-			collect(x, out)
+			collectTexts(x, out)
 		}
 	}
 }
 
-// text is the definition for the eyes of a person.
-func (d definition) text() string {
+// readableText is the definition for the eyes of a person.
+func (d definition) readableText() string {
 	data, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return d.Description
@@ -159,7 +159,7 @@ type pinFile struct {
 	Servers map[string]map[string]pin `json:"servers"`
 }
 
-func (p *pins) read() (pinFile, error) {
+func (p *pins) readFile() (pinFile, error) {
 	f := pinFile{Version: 1, Servers: map[string]map[string]pin{}}
 	data, err := os.ReadFile(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -177,54 +177,54 @@ func (p *pins) read() (pinFile, error) {
 	return f, nil
 }
 
-// of returns what was seen of a server. The first time a server is met, what it offers is pinned as
-// it is: it is shown by `hermes mcp` and the screen, and asked about when it is called.
-func (p *pins) of(server string, offered []definition) (map[string]pin, error) {
+// pinsOf returns what was seen of a server. The first time a server is met, what it offers is
+// pinned as it is: it is shown by `hermes mcp` and the screen, and asked about when it is called.
+func (p *pins) pinsOf(server string, offered []definition) (map[string]pin, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	f, err := p.read()
+	f, err := p.readFile()
 	if err != nil {
 		return nil, err
 	}
 	if seen, known := f.Servers[server]; known {
 		fresh := map[string]definition{}
 		for _, d := range offered {
-			if _, has := seen[d.Name]; !has && d.orders() == "" {
+			if _, has := seen[d.Name]; !has && d.findOrders() == "" {
 				fresh[d.Name] = d
 			}
 		}
 		if len(fresh) == 0 {
 			return seen, nil
 		}
-		return p.change(server, func(list map[string]pin) {
+		return p.changePins(server, func(list map[string]pin) {
 			for name, d := range fresh {
-				list[name] = pin{d.hash(), d}
+				list[name] = pin{d.contentHash(), d}
 			}
 		})
 	}
-	return p.change(server, func(list map[string]pin) {
+	return p.changePins(server, func(list map[string]pin) {
 		for _, d := range offered {
-			if d.orders() == "" {
-				list[d.Name] = pin{d.hash(), d}
+			if d.findOrders() == "" {
+				list[d.Name] = pin{d.contentHash(), d}
 			}
 		}
 	})
 }
 
-// accept pins definitions that the person has seen.
-func (p *pins) accept(server string, seen []definition) error {
+// acceptSeen pins definitions that the person has seen.
+func (p *pins) acceptSeen(server string, seen []definition) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, err := p.change(server, func(list map[string]pin) {
+	_, err := p.changePins(server, func(list map[string]pin) {
 		for _, d := range seen {
-			list[d.Name] = pin{d.hash(), d}
+			list[d.Name] = pin{d.contentHash(), d}
 		}
 	})
 	return err
 }
 
-// change rewrites what is kept of a server while no other program does.
-func (p *pins) change(server string, change func(map[string]pin)) (map[string]pin, error) {
+// changePins rewrites what is kept of a server while no other program does.
+func (p *pins) changePins(server string, change func(map[string]pin)) (map[string]pin, error) {
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (p *pins) change(server string, change func(map[string]pin)) (map[string]pi
 		return nil, err
 	}
 	defer unlock()
-	f, err := p.read()
+	f, err := p.readFile()
 	if err != nil {
 		return nil, err
 	}

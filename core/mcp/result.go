@@ -13,14 +13,14 @@ import (
 	"hermes/core/tool"
 )
 
-// result is what the model is given of a server's answer: texts joined, images and other content as
-// parts, links listed and never fetched. Rows beyond the settings' are cut, and that is said.
-func (t *remote) result(res *sdk.CallToolResult) tool.Result {
+// resultOf is what the model is given of a server's answer: texts joined, images and other content
+// as parts, links listed and never fetched. Rows beyond the settings' are cut, and that is said.
+func (t *remote) resultOf(res *sdk.CallToolResult) tool.Result {
 	out := tool.Result{IsError: res.IsError}
 	var texts []string
 	var said bool
 	for _, c := range res.Content {
-		text, part := t.content(c)
+		text, part := t.contentOf(c)
 		if _, is := c.(*sdk.TextContent); is {
 			said = true
 		}
@@ -33,7 +33,7 @@ func (t *remote) result(res *sdk.CallToolResult) tool.Result {
 	}
 	if !said && res.StructuredContent != nil {
 		if data, err := json.Marshal(res.StructuredContent); err == nil {
-			texts = append(texts, t.rows(string(data)))
+			texts = append(texts, t.cutRows(string(data)))
 		}
 	}
 	out.Text = strings.Join(texts, "\n")
@@ -43,9 +43,9 @@ func (t *remote) result(res *sdk.CallToolResult) tool.Result {
 	return out
 }
 
-// misfit says how a result breaks the schema that the tool declares for it; "" is not at all. A
+// findMisfit says how a result breaks the schema that the tool declares for it; "" is not at all. A
 // failure has no form.
-func (t *remote) misfit(res *sdk.CallToolResult) string {
+func (t *remote) findMisfit(res *sdk.CallToolResult) string {
 	schema := t.gives()
 	switch {
 	case schema == nil || res.IsError:
@@ -54,17 +54,17 @@ func (t *remote) misfit(res *sdk.CallToolResult) string {
 		return "it declares data and gave none"
 	}
 	if err := schema.Validate(res.StructuredContent); err != nil {
-		return clipTo(plain(err.Error()), 300)
+		return clipTo(plainText(err.Error()), 300)
 	}
 	return ""
 }
 
-// content is one piece of a result as text, as a part, or both.
-func (t *remote) content(c sdk.Content) (string, *chat.Part) {
+// contentOf is one piece of a result as text, as a part, or both.
+func (t *remote) contentOf(c sdk.Content) (string, *chat.Part) {
 	name := t.set.Name + " " + t.def.Name
 	switch c := c.(type) {
 	case *sdk.TextContent:
-		return t.rows(plain(c.Text)), nil
+		return t.cutRows(plainText(c.Text)), nil
 	case *sdk.ImageContent:
 		if content.IsImage(c.Data) {
 			return "", &chat.Part{Kind: chat.PartImage, Name: name, Media: c.MIMEType, Data: c.Data}
@@ -83,10 +83,10 @@ func (t *remote) content(c sdk.Content) (string, *chat.Part) {
 
 // linkLine names a resource that the server points to. Nobody fetches it by itself.
 func linkLine(l *sdk.ResourceLink) string {
-	words := []string{"resource " + plain(l.URI)}
+	words := []string{"resource " + plainText(l.URI)}
 	for _, w := range []string{l.Title, l.Name, l.MIMEType, l.Description} {
 		if w != "" {
-			words = append(words, clipTo(plain(w), 200))
+			words = append(words, clipTo(plainText(w), 200))
 		}
 	}
 	return "[" + strings.Join(words, ", ") + "]"
@@ -101,21 +101,21 @@ func resourcePart(r *sdk.ResourceContents) *chat.Part {
 	if i := strings.LastIndexByte(strings.TrimRight(name, "/"), '/'); i >= 0 && i+1 < len(name) {
 		name = name[i+1:]
 	}
-	p := &chat.Part{Kind: chat.PartResource, Name: plain(name), URI: plain(r.URI), Media: r.MIMEType, Foreign: true}
+	p := &chat.Part{Kind: chat.PartResource, Name: plainText(name), URI: plainText(r.URI), Media: r.MIMEType, Foreign: true}
 	switch {
 	case r.Blob != nil && content.IsImage(r.Blob):
 		p.Kind, p.Data = chat.PartImage, r.Blob
 	case r.Blob != nil:
 		p.Kind, p.Data = chat.PartFile, r.Blob
 	default:
-		p.Text = plain(r.Text)
+		p.Text = plainText(r.Text)
 	}
 	return p
 }
 
-// rows cuts a text to the rows that the settings allow. A list of JSON has elements as rows, an
+// cutRows cuts a text to the rows that the settings allow. A list of JSON has elements as rows, an
 // object the elements of its lists, any other text its lines.
-func (t *remote) rows(text string) string {
+func (t *remote) cutRows(text string) string {
 	most := t.set.Permissions.MaxRows
 	if most <= 0 {
 		return text

@@ -29,51 +29,53 @@ func newRules(p config.MCPPermissions) (*rules, error) {
 	return &rules{p: p, sql: newSQLRules(p.AllowedOperations, p.DeniedOperations)}, nil
 }
 
-// matches reports whether a list of patterns names a tool.
-func matches(list []string, tool string) bool {
+// matchesAny reports whether a list of patterns names a tool.
+func matchesAny(list []string, tool string) bool {
 	return slices.ContainsFunc(list, func(pattern string) bool {
 		ok, err := path.Match(pattern, tool)
 		return err == nil && ok || pattern == tool
 	})
 }
 
-// denied says why a tool is never used, "" when it may be.
-func (r *rules) denied(tool string) string {
-	if matches(r.p.DeniedTools, tool) {
+// whyDenied says why a tool is never used, "" when it may be.
+func (r *rules) whyDenied(tool string) string {
+	if matchesAny(r.p.DeniedTools, tool) {
 		return "the person's settings forbid it (denied_tools)"
 	}
 	return ""
 }
 
-// consent is what the settings say about asking.
-func (r *rules) consent(tool string) intent.Consent {
+// consentFor is what the settings say about asking.
+func (r *rules) consentFor(tool string) intent.Consent {
 	switch {
-	case matches(r.p.AllowedTools, tool):
+	case matchesAny(r.p.AllowedTools, tool):
 		return intent.Allowed
-	case matches(r.p.RequireConfirmation, tool):
+	case matchesAny(r.p.RequireConfirmation, tool):
 		return intent.Confirm
 	default:
 		return intent.Unsaid
 	}
 }
 
-// word names the rule of a tool for people.
-func (r *rules) word(tool string) string {
+// ruleWord names the rule of a tool for people.
+func (r *rules) ruleWord(tool string) string {
 	switch {
-	case r.denied(tool) != "":
+	case r.whyDenied(tool) != "":
 		return "denied"
-	case r.consent(tool) == intent.Allowed:
+	case r.consentFor(tool) == intent.Allowed:
 		return "allowed"
-	case r.consent(tool) == intent.Confirm:
+	case r.consentFor(tool) == intent.Confirm:
 		return "confirmed"
 	default:
 		return "asked"
 	}
 }
 
-// refuse says for the model why a call must not reach the server, "" when it may.
-func (r *rules) refuse(ctx context.Context, tool string, args json.RawMessage, at files) string {
-	if why := r.denied(tool); why != "" {
+// whyRefused says for the model why a call must not reach the server, "" when it may.
+func (r *rules) whyRefused(ctx context.Context, tool string, args json.RawMessage,
+	at files,
+) string {
+	if why := r.whyDenied(tool); why != "" {
 		return fmt.Sprintf("Refused: %s. Do not look for another way to do it.", why)
 	}
 	var values any
@@ -81,7 +83,7 @@ func (r *rules) refuse(ctx context.Context, tool string, args json.RawMessage, a
 		return "The arguments are not valid JSON."
 	}
 	for _, why := range []func() string{
-		func() string { return r.sql.refuse(values) },
+		func() string { return r.sql.whyRefused(values) },
 		func() string { return r.refusePaths(ctx, values, at) },
 	} {
 		if text := why(); text != "" {
@@ -91,20 +93,20 @@ func (r *rules) refuse(ctx context.Context, tool string, args json.RawMessage, a
 	return ""
 }
 
-// each calls f with every text in arguments and the key that it stands under.
-func each(v any, key string, f func(key, text string) string) string {
+// eachText calls f with every text in arguments and the key that it stands under.
+func eachText(v any, key string, f func(key, text string) string) string {
 	switch v := v.(type) {
 	case string:
 		return f(key, v)
 	case []any:
 		for _, x := range v {
-			if why := each(x, key, f); why != "" {
+			if why := eachText(x, key, f); why != "" {
 				return why
 			}
 		}
 	case map[string]any:
 		for _, k := range sortedKeys(v) {
-			if why := each(v[k], k, f); why != "" {
+			if why := eachText(v[k], k, f); why != "" {
 				return why
 			}
 		}

@@ -48,11 +48,12 @@ const (
 // codeRejected is the protocol's code for: the person said no.
 const codeRejected = -1
 
-// sample has the person's model answer a server, where the settings allow it and the person does.
-func (s *server) sample(ctx context.Context, r *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) { //nolint:staticcheck // older servers have it
-	me, set := s.asking(), s.settings()
+// sampleModel has the person's model answer a server, where the settings allow it and the person
+// does.
+func (s *server) sampleModel(ctx context.Context, r *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) { //nolint:staticcheck // older servers have it
+	me, set := s.newestCall(), s.currentSettings()
 	no := func(why string) (*sdk.CreateMessageResult, error) { //nolint:staticcheck // as above
-		s.log.note("it asked for an answer of the model: " + why)
+		s.log.addNote("it asked for an answer of the model: " + why)
 		return nil, &jsonrpc.Error{Code: codeRejected, Message: why}
 	}
 	if me == nil {
@@ -62,14 +63,14 @@ func (s *server) sample(ctx context.Context, r *sdk.CreateMessageRequest) (*sdk.
 	if err != nil {
 		return no(err.Error())
 	}
-	if err := s.samples(me, set); err != nil {
+	if err := s.countSample(me, set); err != nil {
 		return no(err.Error())
 	}
 	q.Server, q.Session, q.Turn, q.CallID = set.Name, me.session, me.turn, me.id
-	defer me.hold()()
+	defer me.holdClock()()
 	got, err := s.m.o.Sample(ctx, q)
 	if err != nil {
-		return no(plain(err.Error()))
+		return no(plainText(err.Error()))
 	}
 	//nolint:staticcheck // as above
 	return &sdk.CreateMessageResult{Content: &sdk.TextContent{Text: got.Text}, Model: got.Model, Role: "assistant", StopReason: "endTurn"}, nil
@@ -78,7 +79,7 @@ func (s *server) sample(ctx context.Context, r *sdk.CreateMessageRequest) (*sdk.
 // asSample reads what is asked, within bounds.
 func (s *server) asSample(set Settings, p *sdk.CreateMessageParams) (Sample, error) { //nolint:staticcheck // as above
 	most := cmp.Or(set.Sampling.MaxTokens, sampleTokens)
-	q := Sample{System: plain(p.SystemPrompt), MaxTokens: most, Limit: cmp.Or(set.Sampling.Timeout, sampleTime)}
+	q := Sample{System: plainText(p.SystemPrompt), MaxTokens: most, Limit: cmp.Or(set.Sampling.Timeout, sampleTime)}
 	if p.MaxTokens > 0 {
 		q.MaxTokens = int(min(p.MaxTokens, int64(most)))
 	}
@@ -86,7 +87,7 @@ func (s *server) asSample(set Settings, p *sdk.CreateMessageParams) (Sample, err
 	for _, m := range p.Messages {
 		switch c := m.Content.(type) {
 		case *sdk.TextContent:
-			text := plain(c.Text)
+			text := plainText(c.Text)
 			if len(p.Messages) > 1 {
 				text = string(m.Role) + ": " + text
 			}
@@ -110,8 +111,8 @@ func (s *server) asSample(set Settings, p *sdk.CreateMessageParams) (Sample, err
 	return q, nil
 }
 
-// samples counts one more, or says why there were enough.
-func (s *server) samples(me *calling, set Settings) error {
+// countSample counts one more, or says why there were enough.
+func (s *server) countSample(me *calling, set Settings) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()

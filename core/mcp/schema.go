@@ -13,22 +13,22 @@ import (
 // maxDepth is how deep a schema may nest; what is deeper allows anything.
 const maxDepth = 40
 
-// loosen makes a server's schema one that our validator and models' servers take. A tool is never
-// hidden for its schema: what cannot be kept is dropped, which allows more, and the server judges
-// the arguments itself.
-func loosen(raw any) json.RawMessage {
+// loosenSchema makes a server's schema one that our validator and models' servers take. A tool is
+// never hidden for its schema: what cannot be kept is dropped, which allows more, and the server
+// judges the arguments itself.
+func loosenSchema(raw any) json.RawMessage {
 	root := asObject(raw)
 	l := &loosener{root: root}
-	l.rename(root, 0)
-	out := l.schema(root, 0)
-	flatten(out)
+	l.renameDefinitions(root, 0)
+	out := l.loosenSchema(root, 0)
+	flattenAlternatives(out)
 	out["type"] = "object"
 	if _, ok := out["properties"].(map[string]any); !ok {
 		out["properties"] = map[string]any{}
 	}
 	data, err := json.Marshal(out)
-	if err != nil || !compiles(data) {
-		return bare(out)
+	if err != nil || !schemaCompiles(data) {
+		return bareSchema(out)
 	}
 	return data
 }
@@ -41,8 +41,8 @@ func resultSchema(raw any) *jsonschema.Resolved {
 		return nil
 	}
 	l := &loosener{root: root}
-	l.rename(root, 0)
-	data, err := json.Marshal(l.schema(root, 0))
+	l.renameDefinitions(root, 0)
+	data, err := json.Marshal(l.loosenSchema(root, 0))
 	var s jsonschema.Schema
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return nil
@@ -67,7 +67,7 @@ func asObject(raw any) map[string]any {
 	return out
 }
 
-func compiles(data []byte) bool {
+func schemaCompiles(data []byte) bool {
 	var s jsonschema.Schema
 	if json.Unmarshal(data, &s) != nil {
 		return false
@@ -76,8 +76,8 @@ func compiles(data []byte) bool {
 	return err == nil
 }
 
-// bare keeps the names and descriptions of the arguments only.
-func bare(schema map[string]any) json.RawMessage {
+// bareSchema keeps the names and descriptions of the arguments only.
+func bareSchema(schema map[string]any) json.RawMessage {
 	props := map[string]any{}
 	given, _ := schema["properties"].(map[string]any)
 	for name, p := range given {
@@ -95,8 +95,8 @@ func bare(schema map[string]any) json.RawMessage {
 
 type loosener struct{ root map[string]any }
 
-// rename turns definitions of older drafts into $defs, references to them too.
-func (l *loosener) rename(v any, depth int) {
+// renameDefinitions turns definitions of older drafts into $defs, references to them too.
+func (l *loosener) renameDefinitions(v any, depth int) {
 	if depth > maxDepth {
 		return
 	}
@@ -115,11 +115,11 @@ func (l *loosener) rename(v any, depth int) {
 			v["$ref"] = strings.Replace(ref, "#/definitions/", "#/$defs/", 1)
 		}
 		for _, x := range v {
-			l.rename(x, depth+1)
+			l.renameDefinitions(x, depth+1)
 		}
 	case []any:
 		for _, x := range v {
-			l.rename(x, depth+1)
+			l.renameDefinitions(x, depth+1)
 		}
 	}
 }
@@ -132,8 +132,8 @@ var (
 	dropped     = []string{"$schema", "$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$vocabulary", "$comment", "nullable", "dependencies", "contentSchema"}
 )
 
-// schema returns a schema without what cannot be kept.
-func (l *loosener) schema(in map[string]any, depth int) map[string]any {
+// loosenSchema returns a schema without what cannot be kept.
+func (l *loosener) loosenSchema(in map[string]any, depth int) map[string]any {
 	if depth > maxDepth {
 		return map[string]any{}
 	}
@@ -150,13 +150,13 @@ func (l *loosener) schema(in map[string]any, depth int) map[string]any {
 	for _, key := range schemaOnes {
 		switch v := out[key].(type) {
 		case map[string]any:
-			out[key] = l.schema(v, depth+1)
+			out[key] = l.loosenSchema(v, depth+1)
 		case bool, nil:
 		default: // items as a list of older drafts
 			delete(out, key)
 		}
 	}
-	l.values(out)
+	l.dropValues(out)
 	return out
 }
 
@@ -173,7 +173,7 @@ func (l *loosener) mapOf(out map[string]any, key string, depth int) {
 		}
 		switch v := v.(type) {
 		case map[string]any:
-			kept[name] = l.schema(v, depth+1)
+			kept[name] = l.loosenSchema(v, depth+1)
 		case bool:
 			kept[name] = v
 		}
@@ -191,7 +191,7 @@ func (l *loosener) listOf(out map[string]any, key string, depth int) {
 	for _, v := range given {
 		switch v := v.(type) {
 		case map[string]any:
-			kept = append(kept, l.schema(v, depth+1))
+			kept = append(kept, l.loosenSchema(v, depth+1))
 		case bool:
 			kept = append(kept, v)
 		}
@@ -199,9 +199,9 @@ func (l *loosener) listOf(out map[string]any, key string, depth int) {
 	out[key] = kept
 }
 
-// values drops keywords whose values mean nothing in the draft that we read.
-func (l *loosener) values(out map[string]any) {
-	if ref, ok := out["$ref"]; ok && !l.resolves(ref) {
+// dropValues drops keywords whose values mean nothing in the draft that we read.
+func (l *loosener) dropValues(out map[string]any) {
+	if ref, ok := out["$ref"]; ok && !l.refResolves(ref) {
 		delete(out, "$ref")
 	}
 	for bound, open := range map[string]string{"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"} {
@@ -219,15 +219,15 @@ func (l *loosener) values(out map[string]any) {
 		}
 	}
 	if _, ok := out["required"]; ok {
-		out["required"] = required(out)
+		out["required"] = requiredArguments(out)
 		if len(out["required"].([]string)) == 0 {
 			delete(out, "required")
 		}
 	}
 }
 
-// required are the required arguments that there are.
-func required(schema map[string]any) []string {
+// requiredArguments are the required arguments that there are.
+func requiredArguments(schema map[string]any) []string {
 	list, _ := schema["required"].([]any)
 	props, _ := schema["properties"].(map[string]any)
 	kept := []string{}
@@ -245,8 +245,8 @@ func isPattern(text string) bool {
 	return err == nil
 }
 
-// resolves reports whether a reference leads to a part of the same schema.
-func (l *loosener) resolves(ref any) bool {
+// refResolves reports whether a reference leads to a part of the same schema.
+func (l *loosener) refResolves(ref any) bool {
 	text, ok := ref.(string)
 	path, local := strings.CutPrefix(text, "#/")
 	if !ok || !local {
@@ -267,8 +267,9 @@ func (l *loosener) resolves(ref any) bool {
 	return object
 }
 
-// flatten brings the arguments of alternatives up: some models' servers take none at the top.
-func flatten(schema map[string]any) {
+// flattenAlternatives brings the arguments of alternatives up: some models' servers take none at
+// the top.
+func flattenAlternatives(schema map[string]any) {
 	props, _ := schema["properties"].(map[string]any)
 	if props == nil {
 		props = map[string]any{}

@@ -32,36 +32,36 @@ func wantsLogin(res *http.Response) (lacks []string, wants bool) {
 	return nil, false
 }
 
-// lacks keeps with the login which rights it was refused for. The next login, which may be in
+// noteLacking keeps with the login which rights it was refused for. The next login, which may be in
 // another program, asks for them too.
-func (f tokenFile) lacks(address string, scopes []string) error {
-	unlock, err := f.lock()
+func (f tokenFile) noteLacking(address string, scopes []string) error {
+	unlock, err := f.lockFile()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	k, err := f.read()
+	k, err := f.readLogin()
 	if err != nil || k == nil || k.URL != address {
 		return err
 	}
 	had := len(k.Lacked)
-	k.Lacked = union(k.Lacked, scopes)
+	k.Lacked = unionOf(k.Lacked, scopes)
 	if k.Lacked = k.Lacked[:min(len(k.Lacked), maxScopes)]; len(k.Lacked) == had {
 		return nil
 	}
-	return f.write(k)
+	return f.writeLogin(k)
 }
 
-// lacked are the rights that earlier logins to the address were refused for.
-func (f tokenFile) lacked(address string) []string {
-	if k, err := f.read(); err == nil && k != nil && k.URL == address {
+// lackedRights are the rights that earlier logins to the address were refused for.
+func (f tokenFile) lackedRights(address string) []string {
+	if k, err := f.readLogin(); err == nil && k != nil && k.URL == address {
 		return k.Lacked
 	}
 	return nil
 }
 
-// union is a, and what b has beyond it.
-func union(a, b []string) []string {
+// unionOf is a, and what b has beyond it.
+func unionOf(a, b []string) []string {
 	out := slices.Clone(a)
 	for _, one := range b {
 		if !slices.Contains(out, one) {

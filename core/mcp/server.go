@@ -63,12 +63,12 @@ func newServer(m *Manager, set Settings) *server {
 		log: newLog(LogFile(m.o.Home, set.Name)), progress: map[string]func(*sdk.ProgressNotificationParams){},
 		all: []string{set.Name},
 	}
-	s.rest()
+	s.restState()
 	return s
 }
 
-// rest is the state of a server that does not run.
-func (s *server) rest() {
+// restState is the state of a server that does not run.
+func (s *server) restState() {
 	s.since, s.err = time.Now(), s.set.Problem
 	switch {
 	case s.set.Off():
@@ -79,34 +79,34 @@ func (s *server) rest() {
 		s.state = StateIdle
 	}
 	if s.state != StateIdle {
-		s.settle()
+		s.releaseWaiters()
 	} else if s.isReady {
 		s.ready, s.isReady = make(chan struct{}), false
 	}
 }
 
-// settle lets go who waits for the server. The caller holds mu.
-func (s *server) settle() {
+// releaseWaiters lets go who waits for the server. The caller holds mu.
+func (s *server) releaseWaiters() {
 	if !s.isReady {
 		s.isReady = true
 		close(s.ready)
 	}
 }
 
-func (s *server) settled() <-chan struct{} {
+func (s *server) settledSignal() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ready
 }
 
-func (s *server) settings() Settings {
+func (s *server) currentSettings() Settings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.set
 }
 
-// want starts the goroutine, once.
-func (s *server) want() {
+// ensureRunning starts the goroutine, once.
+func (s *server) ensureRunning() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running || s.set.Off() || s.set.Problem != "" || s.m.life.Err() != nil {
@@ -117,32 +117,32 @@ func (s *server) want() {
 	s.m.work.Add(1)
 	crash.Go("mcp "+s.set.Name, func() {
 		defer s.m.work.Done()
-		s.run(ctx)
+		s.runLoop(ctx)
 	})
 }
 
-// restart has the connection begun anew, or the next try now.
-func (s *server) restart() {
+// restartConnection has the connection begun anew, or the next try now.
+func (s *server) restartConnection() {
 	s.mu.Lock()
 	running := s.running
 	s.again = running
 	s.mu.Unlock()
 	if !running {
-		s.want()
+		s.ensureRunning()
 		return
 	}
-	s.poke()
+	s.wakeLoop()
 }
 
-func (s *server) poke() {
+func (s *server) wakeLoop() {
 	select {
 	case s.kick <- struct{}{}:
 	default:
 	}
 }
 
-// change takes edited settings.
-func (s *server) change(set Settings) {
+// changeSettings takes edited settings.
+func (s *server) changeSettings(set Settings) {
 	s.mu.Lock()
 	old := s.set
 	set.From = ""
@@ -155,30 +155,30 @@ func (s *server) change(set Settings) {
 	s.set = set
 	running := s.running
 	if set.Off() || set.Problem != "" {
-		s.stopped()
-		s.rest()
+		s.stopLoop()
+		s.restState()
 		s.mu.Unlock()
-		s.register()
-		s.tell()
+		s.registerTools()
+		s.publishState()
 		return
 	}
 	idle := !running && (s.state == StateOff || s.state == StateFailed)
 	if idle {
-		s.rest()
+		s.restState()
 	}
 	s.mu.Unlock()
 	switch {
 	case idle:
-		s.want()
-	case running && !reflect.DeepEqual(old.connects(), set.connects()):
-		s.restart()
+		s.ensureRunning()
+	case running && !reflect.DeepEqual(old.connectionSettings(), set.connectionSettings()):
+		s.restartConnection()
 	case running:
-		s.register() // permissions
+		s.registerTools() // permissions
 	}
 }
 
-// connects are the settings that a connection depends on.
-func (s Settings) connects() Settings {
+// connectionSettings are the settings that a connection depends on.
+func (s Settings) connectionSettings() Settings {
 	s.Permissions, s.Tools, s.Trust, s.Timeout, s.From = s.zero().Permissions, s.zero().Tools, false, 0, ""
 	s.Start = ""
 	return s
@@ -186,46 +186,46 @@ func (s Settings) connects() Settings {
 
 func (Settings) zero() Settings { return Settings{} }
 
-// stopped ends the goroutine. The caller holds mu.
-func (s *server) stopped() {
+// stopLoop ends the goroutine. The caller holds mu.
+func (s *server) stopLoop() {
 	if s.running {
 		s.running = false
 		s.stop()
 	}
 }
 
-// remove ends a server that is not set up any more.
-func (s *server) remove() {
+// removeServer ends a server that is not set up any more.
+func (s *server) removeServer() {
 	s.mu.Lock()
-	s.stopped()
+	s.stopLoop()
 	s.state, s.tools = StateOff, nil
-	s.settle()
+	s.releaseWaiters()
 	s.mu.Unlock()
 	if err := s.m.o.Replace(OwnerPrefix+s.set.Name, nil); err != nil {
 		s.m.o.Log.Warn("tools of a server stay", "server", s.set.Name, "err", err)
 	}
-	s.tell()
+	s.publishState()
 }
 
-// rename takes the names of all servers, which the names of tools depend on.
-func (s *server) rename(all []string) {
+// takeNames takes the names of all servers, which the names of tools depend on.
+func (s *server) takeNames(all []string) {
 	s.mu.Lock()
 	same := slices.Equal(s.all, all)
 	s.all = all
 	has := len(s.offered) > 0
 	s.mu.Unlock()
 	if !same && has {
-		s.register()
+		s.registerTools()
 	}
 }
 
-// run keeps the server connected until ctx ends.
-func (s *server) run(ctx context.Context) {
+// runLoop keeps the server connected until ctx ends.
+func (s *server) runLoop(ctx context.Context) {
 	wait, failed := s.m.o.Retry[0], 0
 	for ctx.Err() == nil {
-		s.enter(StateStarting, nil, time.Time{})
+		s.enterState(StateStarting, nil, time.Time{})
 		began := time.Now()
-		err := s.once(ctx)
+		err := s.runOnce(ctx)
 		if ctx.Err() != nil {
 			break
 		}
@@ -236,27 +236,28 @@ func (s *server) run(ctx context.Context) {
 		if time.Since(began) > steady {
 			wait, failed = s.m.o.Retry[0], 0
 		}
-		if failed++; failed == s.settings().Tries && stateOf(err) == StateRetrying {
-			err = stop(fmt.Errorf("it was stopped after %d failures in a row; the last one: %w", failed, err))
+		if failed++; failed == s.currentSettings().Tries && stateOf(err) == StateRetrying {
+			err = stopFor(fmt.Errorf("it was stopped after %d failures in a row; the last one: %w", failed, err))
 		}
 		var at time.Time
 		state := stateOf(err)
 		if state == StateRetrying {
 			at = time.Now().Add(wait)
 		}
-		s.log.note(string(state) + ": " + err.Error())
-		s.enter(state, err, at)
-		if !s.pause(ctx, at) {
+		s.log.addNote(string(state) + ": " + err.Error())
+		s.enterState(state, err, at)
+		if !s.pauseUntil(ctx, at) {
 			wait, failed = s.m.o.Retry[0], 0
 			continue
 		}
 		wait = min(wait*2, s.m.o.Retry[1])
 	}
-	s.over()
+	s.endLoop()
 }
 
-// pause waits for the time of the next try, zero: for somebody. It is false when somebody came.
-func (s *server) pause(ctx context.Context, at time.Time) bool {
+// pauseUntil waits for the time of the next try, zero: for somebody. It is false when somebody
+// came.
+func (s *server) pauseUntil(ctx context.Context, at time.Time) bool {
 	var due <-chan time.Time
 	if !at.IsZero() {
 		timer := time.NewTimer(time.Until(at))
@@ -282,32 +283,32 @@ func (s *server) wantsAgain() bool {
 	return again
 }
 
-// over is the end of the goroutine: with the program's, nobody is to wait for the server any more.
-// Who stopped it otherwise has said what becomes of it, and a newer goroutine may have begun.
-func (s *server) over() {
+// endLoop says the end of the goroutine: with the program's, nobody is to wait for the server any
+// more. Who stopped it otherwise has said what becomes of it, and a newer goroutine may have begun.
+func (s *server) endLoop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.m.life.Err() != nil {
-		s.settle()
+		s.releaseWaiters()
 	}
 }
 
-// once is one connection, from its beginning to its end. It never returns nil.
-func (s *server) once(ctx context.Context) error {
-	set := s.settings()
-	c, err := s.connect(ctx, set)
+// runOnce runs one connection, from its beginning to its end. It never returns nil.
+func (s *server) runOnce(ctx context.Context) error {
+	set := s.currentSettings()
+	c, err := s.connectInTime(ctx, set)
 	if err != nil {
 		return err
 	}
 	defer c.end()
-	if err := s.look(ctx, c); err != nil {
+	if err := s.readTools(ctx, c); err != nil {
 		return c.cause(err)
 	}
 	s.mu.Lock()
 	s.gen++
 	s.conn = c
 	s.mu.Unlock()
-	s.introduce(c)
+	s.takeIntroduction(c)
 	defer func() {
 		s.mu.Lock()
 		if s.conn == c {
@@ -315,14 +316,14 @@ func (s *server) once(ctx context.Context) error {
 		}
 		s.mu.Unlock()
 	}()
-	s.register()
-	s.enter(StateReady, nil, time.Time{})
+	s.registerTools()
+	s.enterState(StateReady, nil, time.Time{})
 	s.lookAround(ctx, c)
-	return s.follow(ctx, c)
+	return s.followConnection(ctx, c)
 }
 
-// follow waits for the end of a connection and looks at its lists when they change.
-func (s *server) follow(ctx context.Context, c *connection) error {
+// followConnection waits for the end of a connection and looks at its lists when they change.
+func (s *server) followConnection(ctx context.Context, c *connection) error {
 	ended := make(chan error, 1)
 	s.m.work.Add(1)
 	crash.Go("mcp wait", func() {
@@ -338,7 +339,7 @@ func (s *server) follow(ctx context.Context, c *connection) error {
 			if err == nil {
 				err = sdk.ErrConnectionClosed
 			}
-			return c.over(err)
+			return c.whyEnded(err)
 		case <-s.kick:
 			s.mu.Lock()
 			again := s.again
@@ -352,20 +353,20 @@ func (s *server) follow(ctx context.Context, c *connection) error {
 			}
 		case <-due:
 			due = nil
-			if err := s.look(ctx, c); err != nil {
-				s.log.note("its list could not be read again: " + err.Error())
+			if err := s.readTools(ctx, c); err != nil {
+				s.log.addNote("its list could not be read again: " + err.Error())
 				continue
 			}
-			s.register()
+			s.registerTools()
 			s.lookAround(ctx, c)
-			s.tell()
+			s.publishState()
 		}
 	}
 }
 
-// look reads the tools that the server offers.
-func (s *server) look(ctx context.Context, c *connection) error {
-	ctx, cancel := context.WithTimeout(ctx, s.settings().startLimit())
+// readTools reads the tools that the server offers.
+func (s *server) readTools(ctx context.Context, c *connection) error {
+	ctx, cancel := context.WithTimeout(ctx, s.currentSettings().startLimit())
 	defer cancel()
 	var offered []definition
 	if has := c.session.InitializeResult().Capabilities; has != nil && has.Tools != nil {
@@ -395,22 +396,22 @@ func (s *server) listTools(ctx context.Context, c *connection) ([]definition, er
 				continue
 			}
 			if !readable(t.Name) {
-				s.log.note(fmt.Sprintf("a tool is left out, nobody could tell its name from others: %.80q", t.Name))
+				s.log.addNote(fmt.Sprintf("a tool is left out, nobody could tell its name from others: %.80q", t.Name))
 				continue
 			}
 			named[t.Name] = true
-			out = append(out, define(t))
+			out = append(out, definitionOf(t))
 		}
 		if cursor = page.NextCursor; cursor == "" {
 			return out, nil
 		}
 		if seen[cursor] {
-			s.log.note("its list of tools leads back to its beginning: what came up to there is used")
+			s.log.addNote("its list of tools leads back to its beginning: what came up to there is used")
 			return out, nil
 		}
 		seen[cursor] = true
 	}
-	s.log.note("its list of tools has more than 100 pages: the rest is left out")
+	s.log.addNote("its list of tools has more than 100 pages: the rest is left out")
 	return out, nil
 }
 
@@ -422,8 +423,8 @@ func (s *server) listChanged() {
 	}
 }
 
-// enter is a change of state.
-func (s *server) enter(state State, err error, next time.Time) {
+// enterState makes a change of state.
+func (s *server) enterState(state State, err error, next time.Time) {
 	s.mu.Lock()
 	if !s.running {
 		s.mu.Unlock()
@@ -436,25 +437,25 @@ func (s *server) enter(state State, err error, next time.Time) {
 		s.err = ""
 	}
 	if state != StateStarting {
-		s.settle()
+		s.releaseWaiters()
 	}
 	s.mu.Unlock()
-	s.tell()
+	s.publishState()
 }
 
-func (s *server) tell() {
-	st := s.status()
+func (s *server) publishState() {
+	st := s.statusNow()
 	s.m.o.Told(StateChanged{Name: st.Name, State: st.State, Tools: len(st.Tools), Changed: st.Changed, Error: st.LastError, Next: st.Next})
 }
 
-func (s *server) status() Status {
+func (s *server) statusNow() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := Status{
 		Name: s.set.Name, State: s.state, Where: s.set.Where(), From: s.set.From, Backend: s.set.Backend, Transport: "http",
 		Tools: []Listed{}, Hidden: s.hidden, Calls: s.calls, Since: s.since, Next: s.next, LastError: s.err, Warning: s.set.Warning(), Generation: s.gen,
 	}
-	if s.set.stdio() {
+	if s.set.usesStdio() {
 		out.Transport = "stdio"
 	} else if s.set.Transport == "sse" {
 		out.Transport = "sse"
@@ -463,14 +464,14 @@ func (s *server) status() Status {
 	if s.conn != nil {
 		out.Backend = s.conn.backend
 		if res := s.conn.session.InitializeResult(); res != nil {
-			out.Protocol, out.Instructions = res.ProtocolVersion, plain(res.Instructions)
+			out.Protocol, out.Instructions = res.ProtocolVersion, plainText(res.Instructions)
 			if res.ServerInfo != nil {
-				out.Server = strings.TrimSpace(plain(res.ServerInfo.Name + " " + res.ServerInfo.Version))
+				out.Server = strings.TrimSpace(plainText(res.ServerInfo.Name + " " + res.ServerInfo.Version))
 			}
 		}
 	}
 	for _, t := range s.tools {
-		l := t.listed()
+		l := t.asListed()
 		out.Tools = append(out.Tools, l)
 		out.Tokens += l.Tokens
 		if l.State != Pinned {

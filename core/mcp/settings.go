@@ -31,8 +31,8 @@ type Settings struct {
 	Tries  int
 }
 
-// kind is what people call it.
-func (s Settings) kind() string {
+// kindWord is what people call it.
+func (s Settings) kindWord() string {
 	if s.Plugin {
 		return "plugin"
 	}
@@ -43,9 +43,9 @@ func (s Settings) kind() string {
 func FromConfig(c *config.Config) map[string]Settings {
 	out := map[string]Settings{}
 	for name, s := range c.MCPServers {
-		one := Settings{Name: name, MCPServer: s, From: origin(c, name), Problem: c.ServerProblem(name)}
+		one := Settings{Name: name, MCPServer: s, From: originOf(c, name), Problem: c.ServerProblem(name)}
 		if one.Problem == "" {
-			if err := one.check(); err != nil {
+			if err := one.whyUnusable(); err != nil {
 				one.Problem = err.Error()
 			}
 		}
@@ -54,8 +54,8 @@ func FromConfig(c *config.Config) map[string]Settings {
 	return out
 }
 
-// origin is where the entry stands.
-func origin(c *config.Config, name string) string {
+// originOf is where the entry stands.
+func originOf(c *config.Config, name string) string {
 	for _, key := range []string{"command", "url"} {
 		if from := c.Origin("mcp_servers." + name + "." + key); from != "default" {
 			return from
@@ -69,8 +69,8 @@ var (
 	variable  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
 )
 
-// check says what keeps the entry from being a server.
-func (s Settings) check() error {
+// whyUnusable says what keeps the entry from being a server.
+func (s Settings) whyUnusable() error {
 	switch {
 	case !validName().MatchString(s.Name):
 		return fmt.Errorf("%q is no name for a server: use up to 64 letters, digits, dots, dashes and underscores", s.Name)
@@ -78,12 +78,12 @@ func (s Settings) check() error {
 		return errors.New("it has neither a command nor a url: write one of them")
 	case s.Command != "" && s.URL != "":
 		return errors.New("it has a command and a url: keep one of them")
-	case s.stdio() && s.Command == "":
+	case s.usesStdio() && s.Command == "":
 		return errors.New("transport stdio wants a command")
-	case !s.stdio() && s.URL == "":
+	case !s.usesStdio() && s.URL == "":
 		return fmt.Errorf("transport %s wants a url", s.Transport)
 	}
-	if unset := s.unset(); len(unset) > 0 {
+	if unset := s.unsetVariables(); len(unset) > 0 {
 		return fmt.Errorf("%s is not set: write it into .env (`hermes config set %s VALUE`) or export it", strings.Join(unset, ", "), unset[0])
 	}
 	if _, err := newRules(s.Permissions); err != nil {
@@ -92,9 +92,9 @@ func (s Settings) check() error {
 	return nil
 }
 
-// unset are the variables that the entry names and nobody has set: the settings left them as they
-// are written.
-func (s Settings) unset() []string {
+// unsetVariables are the variables that the entry names and nobody has set: the settings left them
+// as they are written.
+func (s Settings) unsetVariables() []string {
 	texts := append([]string{s.Command, s.Cwd, s.URL}, s.Args...)
 	texts = append(texts, s.Roots...)
 	for _, values := range []map[string]string{s.Env, s.Headers} {
@@ -112,7 +112,7 @@ func (s Settings) unset() []string {
 	return slices.Compact(out)
 }
 
-func (s Settings) stdio() bool {
+func (s Settings) usesStdio() bool {
 	return s.Transport == "stdio" || s.Transport == "" && s.URL == ""
 }
 
@@ -132,7 +132,7 @@ func (s Settings) callLimit() time.Duration {
 
 // Where is what the server is, in a few words: its command line or its host.
 func (s Settings) Where() string {
-	if !s.stdio() {
+	if !s.usesStdio() {
 		u, err := url.Parse(s.URL)
 		if err != nil {
 			return "an address that cannot be read"

@@ -45,16 +45,16 @@ func newSQLRules(allowed, denied []string) sqlRules {
 	return sqlRules{upper(allowed), upper(denied)}
 }
 
-// refuse says why a statement in arguments is not sent.
-func (r sqlRules) refuse(args any) string {
+// whyRefused says why a statement in arguments is not sent.
+func (r sqlRules) whyRefused(args any) string {
 	if len(r.allowed) == 0 && len(r.denied) == 0 {
 		return ""
 	}
-	return each(args, "", func(key, text string) string {
+	return eachText(args, "", func(key, text string) string {
 		if !slices.Contains(known().Statements, strings.ToLower(key)) && !looksSQL(text) {
 			return ""
 		}
-		ops, err := operations(text)
+		ops, err := sqlOperations(text)
 		if err != nil {
 			return err.Error()
 		}
@@ -73,7 +73,7 @@ func (r sqlRules) refuse(args any) string {
 // looksSQL reports whether a text begins like a statement.
 func looksSQL(text string) bool {
 	first, rest := "", false
-	for _, t := range tokens(text, "") {
+	for _, t := range sqlTokens(text, "") {
 		if t.Value == "(" {
 			continue
 		}
@@ -90,12 +90,12 @@ func looksSQL(text string) bool {
 // has what it has in any of them: which one the server speaks is not known.
 var dialects = []sqllexer.DBMSType{"", sqllexer.DBMSPostgres, sqllexer.DBMSMySQL, sqllexer.DBMSSQLServer}
 
-// operations lists what a text of SQL does: the first word of each statement, and every word in it
-// that changes something, wherever it stands. What cannot be read for sure is an error.
-func operations(text string) ([]string, error) {
+// sqlOperations lists what a text of SQL does: the first word of each statement, and every word in
+// it that changes something, wherever it stands. What cannot be read for sure is an error.
+func sqlOperations(text string) ([]string, error) {
 	var out []string
 	for _, dialect := range dialects {
-		for _, statement := range statements(tokens(text, dialect)) {
+		for _, statement := range cutStatements(sqlTokens(text, dialect)) {
 			ops, err := statementOps(statement)
 			if err != nil {
 				return nil, err
@@ -103,7 +103,7 @@ func operations(text string) ([]string, error) {
 			out = append(out, ops...)
 		}
 	}
-	if err := ambiguous(text); err != nil {
+	if err := whyAmbiguous(text); err != nil {
 		return nil, err
 	}
 	slices.Sort(out)
@@ -113,9 +113,9 @@ func operations(text string) ([]string, error) {
 	return out, nil
 }
 
-// ambiguous is what dialects read in ways that a lexer cannot settle: comments that MySQL runs,
+// whyAmbiguous is what dialects read in ways that a lexer cannot settle: comments that MySQL runs,
 // comments in comments, a comment that only some see.
-func ambiguous(text string) error {
+func whyAmbiguous(text string) error {
 	switch {
 	case strings.ContainsRune(text, 0):
 		return fmt.Errorf("the statement holds a NUL")
@@ -131,8 +131,8 @@ func ambiguous(text string) error {
 	return nil
 }
 
-// tokens are those of a text, without space and comments.
-func tokens(text string, dialect sqllexer.DBMSType) []sqllexer.Token {
+// sqlTokens are those of a text, without space and comments.
+func sqlTokens(text string, dialect sqllexer.DBMSType) []sqllexer.Token {
 	l := sqllexer.New(text)
 	if dialect != "" {
 		l = sqllexer.New(text, sqllexer.WithDBMS(dialect))
@@ -151,8 +151,8 @@ func tokens(text string, dialect sqllexer.DBMSType) []sqllexer.Token {
 	return out
 }
 
-// statements cuts tokens at semicolons.
-func statements(list []sqllexer.Token) [][]sqllexer.Token {
+// cutStatements cuts tokens at semicolons.
+func cutStatements(list []sqllexer.Token) [][]sqllexer.Token {
 	var out [][]sqllexer.Token
 	var one []sqllexer.Token
 	for _, t := range list {
@@ -177,7 +177,7 @@ func statementOps(list []sqllexer.Token) ([]string, error) {
 	}
 	verb := strings.ToUpper(list[first].Value)
 	if !slices.Contains(known().Operations, verb) {
-		return nil, fmt.Errorf("%q is no known SQL operation", clip(list[first].Value))
+		return nil, fmt.Errorf("%q is no known SQL operation", clipText(list[first].Value))
 	}
 	var out []string
 	if verb != "WITH" {
@@ -185,7 +185,7 @@ func statementOps(list []sqllexer.Token) ([]string, error) {
 	}
 	shows := verb == "SHOW" || verb == "DESCRIBE" || verb == "DESC"
 	for i := first; i < len(list) && !shows; i++ {
-		if op := changing(list, i); op != "" {
+		if op := changingOperation(list, i); op != "" {
 			out = append(out, op)
 		}
 	}
@@ -195,8 +195,8 @@ func statementOps(list []sqllexer.Token) ([]string, error) {
 	return out, nil
 }
 
-// changing is the operation that a token stands for, "" when it changes nothing.
-func changing(list []sqllexer.Token, i int) string {
+// changingOperation is the operation that a token stands for, "" when it changes nothing.
+func changingOperation(list []sqllexer.Token, i int) string {
 	t := list[i]
 	if t.Type == sqllexer.STRING || t.Type == sqllexer.QUOTED_IDENT || i > 0 && list[i-1].Value == "." {
 		return ""
@@ -213,7 +213,7 @@ func changing(list []sqllexer.Token, i int) string {
 		before = strings.ToUpper(list[i-1].Value)
 	}
 	switch {
-	case op == "UPDATE" && locks(list[:i]): // SELECT ... FOR UPDATE
+	case op == "UPDATE" && locksRows(list[:i]): // SELECT ... FOR UPDATE
 		return ""
 	case op == "INTO" && (before == "INSERT" || before == "MERGE" || before == "REPLACE" || before == "IGNORE"):
 		return ""
@@ -223,8 +223,8 @@ func changing(list []sqllexer.Token, i int) string {
 	return op
 }
 
-// locks reports whether tokens end like a clause that locks rows: FOR, FOR NO KEY.
-func locks(before []sqllexer.Token) bool {
+// locksRows reports whether tokens end like a clause that locks rows: FOR, FOR NO KEY.
+func locksRows(before []sqllexer.Token) bool {
 	n := len(before)
 	word := func(back int) string {
 		if n < back {
@@ -235,7 +235,7 @@ func locks(before []sqllexer.Token) bool {
 	return word(1) == "FOR" || word(1) == "KEY" && word(2) == "NO" && word(3) == "FOR"
 }
 
-func clip(s string) string {
+func clipText(s string) string {
 	const most = 40
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"

@@ -27,7 +27,7 @@ func TestOperations(t *testing.T) {
 		"show create table x":                                              "SHOW",
 		"truncate x":                                                       "TRUNCATE",
 	} {
-		got, err := operations(text)
+		got, err := sqlOperations(text)
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%q: %q, %v; want %s", text, got, err, want)
 		}
@@ -43,17 +43,17 @@ func TestStatementsThatAreRefused(t *testing.T) {
 		"DO $$ begin delete from x; end $$", "COPY x TO PROGRAM 'sh'", "SELECT 1; ; TRUNCATE x", "PREPARE p AS DELETE FROM x", "SELECT\x001",
 		"\ufeffDROP TABLE x", "SELECT 1 /* open",
 	} {
-		if r.refuse(map[string]any{"sql": text}) == "" {
+		if r.whyRefused(map[string]any{"sql": text}) == "" {
 			t.Errorf("%q is sent", text)
 		}
 	}
-	if why := r.refuse(map[string]any{"other": []any{"drop table x"}}); why == "" {
+	if why := r.whyRefused(map[string]any{"other": []any{"drop table x"}}); why == "" {
 		t.Error("a statement under another name is sent")
 	}
-	if why := r.refuse(map[string]any{"sql": "SELECT name FROM users WHERE note = 'drop it'", "limit": 3.0, "title": "Delete me later please"}); why == "" {
+	if why := r.whyRefused(map[string]any{"sql": "SELECT name FROM users WHERE note = 'drop it'", "limit": 3.0, "title": "Delete me later please"}); why == "" {
 		t.Log("a text that begins like a statement is taken for one") // it says DELETE
 	}
-	if why := r.refuse(map[string]any{"sql": "EXPLAIN SELECT 1"}); why != "" {
+	if why := r.whyRefused(map[string]any{"sql": "EXPLAIN SELECT 1"}); why != "" {
 		t.Error(why)
 	}
 }
@@ -64,7 +64,7 @@ func FuzzOperations(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		ops, err := operations(text + "\n; DROP TABLE x")
+		ops, err := sqlOperations(text + "\n; DROP TABLE x")
 		if err == nil && !slices.Contains(ops, "DROP") && !strings.ContainsAny(text, "'\"`$[/-#qQ") {
 			t.Errorf("%q: %q", text, ops)
 		}

@@ -72,7 +72,7 @@ type stopError struct{ error }
 
 func (e stopError) Unwrap() error { return e.error }
 
-func stop(err error) error { return stopError{err} }
+func stopFor(err error) error { return stopError{err} }
 
 // loginError says that a person has to log in.
 type loginError struct{ error }

@@ -27,8 +27,8 @@ type remote struct {
 	gives func() *jsonschema.Resolved // what it says of its results; nil when that means nothing
 }
 
-// register gives the registry the tools that the server offers, as the settings have them.
-func (s *server) register() {
+// registerTools gives the registry the tools that the server offers, as the settings have them.
+func (s *server) registerTools() {
 	s.mu.Lock()
 	set, all, offered := s.set, s.all, s.offered
 	running := s.running
@@ -36,18 +36,18 @@ func (s *server) register() {
 	var tools []*remote
 	hidden := 0
 	if running {
-		seen, err := s.m.pins.of(set.Name, offered)
+		seen, err := s.m.pins.pinsOf(set.Name, offered)
 		if err != nil {
-			s.log.note(err.Error())
+			s.log.addNote(err.Error())
 		}
-		tools, hidden = s.make(set, all, offered, seen)
+		tools, hidden = s.makeTools(set, all, offered, seen)
 	}
 	list := make([]tool.Tool, len(tools))
 	for i, t := range tools {
 		list[i] = t
 	}
 	if err := s.m.o.Replace(OwnerPrefix+set.Name, list); err != nil {
-		s.log.note("its tools could not be taken: " + err.Error())
+		s.log.addNote("its tools could not be taken: " + err.Error())
 		s.m.o.Log.Error("tools of a server were refused", "server", set.Name, "err", err)
 		return
 	}
@@ -56,8 +56,8 @@ func (s *server) register() {
 	s.tools, s.hidden = tools, hidden
 }
 
-// make builds the tools that the settings let the agent see.
-func (s *server) make(set Settings, all []string, offered []definition, seen map[string]pin) (tools []*remote, hidden int) {
+// makeTools builds the tools that the settings let the agent see.
+func (s *server) makeTools(set Settings, all []string, offered []definition, seen map[string]pin) (tools []*remote, hidden int) {
 	r, err := newRules(set.Permissions)
 	if err != nil { // check said so: such a server does not run
 		return nil, len(offered)
@@ -68,37 +68,37 @@ func (s *server) make(set Settings, all []string, offered []definition, seen map
 	}
 	given := toolNames(all, set.Name, names)
 	for _, d := range offered {
-		shown := len(set.Tools.Include) == 0 || matches(set.Tools.Include, d.Name)
-		if !shown || matches(set.Tools.Exclude, d.Name) || r.denied(d.Name) != "" {
+		shown := len(set.Tools.Include) == 0 || matchesAny(set.Tools.Include, d.Name)
+		if !shown || matchesAny(set.Tools.Exclude, d.Name) || r.whyDenied(d.Name) != "" {
 			hidden++
 			continue
 		}
 		t := &remote{s: s, def: d, name: given[d.Name], rules: r, set: set, pin: Pinned}
-		t.judge(seen)
+		t.judgeAgainst(seen)
 		t.gives = sync.OnceValue(func() *jsonschema.Resolved { return resultSchema(t.def.Output) })
-		t.spec = t.describe()
+		t.spec = t.describeTool()
 		tools = append(tools, t)
 	}
 	return tools, hidden
 }
 
-// judge holds the definition against the one that was seen. What a model is told of a blocked tool
-// is the one that was seen, or that it is blocked.
-func (t *remote) judge(seen map[string]pin) {
+// judgeAgainst holds the definition against the one that was seen. What a model is told of a
+// blocked tool is the one that was seen, or that it is blocked.
+func (t *remote) judgeAgainst(seen map[string]pin) {
 	known, has := seen[t.def.Name]
 	switch {
-	case has && known.Hash == t.def.hash():
+	case has && known.Hash == t.def.contentHash():
 		return
 	case has:
 		t.pin, t.why = Changed, "the server changed its definition since the person saw it"
 		t.def = known.Def
 	default:
-		t.pin, t.why = Suspicious, "its text reads like orders to the agent ("+t.def.orders()+")"
+		t.pin, t.why = Suspicious, "its text reads like orders to the agent ("+t.def.findOrders()+")"
 		t.def = definition{Name: t.def.Name, Description: "Blocked until the person has looked at its description."}
 	}
 }
 
-func (t *remote) describe() tool.Spec {
+func (t *remote) describeTool() tool.Spec {
 	d := t.def
 	reads := d.Annotations != nil && d.Annotations.ReadOnlyHint && t.set.Trust
 	description := strings.TrimSpace(d.Description)
@@ -110,12 +110,12 @@ func (t *remote) describe() tool.Spec {
 	}
 	return tool.Spec{
 		Name: t.name, Toolset: Toolset(t.set.Name), Owner: OwnerPrefix + t.set.Name, Trusted: t.set.Trust,
-		Title: d.Name + " of the " + t.set.kind() + " " + t.set.Name, Description: description, Schema: loosen(d.Input),
-		Consent: t.rules.consent(d.Name), Serial: false,
+		Title: d.Name + " of the " + t.set.kindWord() + " " + t.set.Name, Description: description, Schema: loosenSchema(d.Input),
+		Consent: t.rules.consentFor(d.Name), Serial: false,
 		Intent: func(args json.RawMessage) intent.Intent {
-			return intent.Intent{Reads: reads, Gist: gist(t.set.Name, d.Name, args)}
+			return intent.Intent{Reads: reads, Gist: gistOf(t.set.Name, d.Name, args)}
 		},
-		Refuse: func(ctx context.Context, c tool.Call) string { return t.refuse(ctx, c.Args) },
+		Refuse: func(ctx context.Context, c tool.Call) string { return t.whyRefused(ctx, c.Args) },
 	}
 }
 
@@ -130,8 +130,8 @@ func Toolset(server string) string {
 	return server
 }
 
-// gist is a call in one line.
-func gist(server, name string, args json.RawMessage) string {
+// gistOf is a call in one line.
+func gistOf(server, name string, args json.RawMessage) string {
 	text := string(args)
 	if text == "{}" {
 		text = ""
@@ -140,16 +140,16 @@ func gist(server, name string, args json.RawMessage) string {
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most]) + "…"
 	}
-	return strings.TrimSpace(server + "." + name + " " + plain(text))
+	return strings.TrimSpace(server + "." + name + " " + plainText(text))
 }
 
-// refuse says why a call does not reach the server.
-func (t *remote) refuse(ctx context.Context, args json.RawMessage) string {
+// whyRefused says why a call does not reach the server.
+func (t *remote) whyRefused(ctx context.Context, args json.RawMessage) string {
 	if t.pin != Pinned {
 		return fmt.Sprintf("%s is blocked: %s. Tell the person: they see the difference in /mcp or with `hermes mcp tools %s --review`. Go on without it.",
 			t.def.Name, t.why, t.set.Name)
 	}
-	return t.rules.refuse(ctx, t.def.Name, args, t.s.files(t.set))
+	return t.rules.whyRefused(ctx, t.def.Name, args, t.s.filesSeen(t.set))
 }
 
 // Spec implements tool.Tool.
@@ -157,18 +157,18 @@ func (t *remote) Spec() tool.Spec { return t.spec }
 
 // Run implements tool.Tool.
 func (t *remote) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
-	if why := t.refuse(ctx, c.Args); why != "" { // what was asked about may have changed
+	if why := t.whyRefused(ctx, c.Args); why != "" { // what was asked about may have changed
 		return tool.Fail("%s", why), nil
 	}
-	res, err := t.s.call(ctx, t, c)
+	res, err := t.s.sendCall(ctx, t, c)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("%s of the server %s failed: %w", t.def.Name, t.set.Name, err)
 	}
-	out := t.result(res)
+	out := t.resultOf(res)
 	if c.Data != nil && !out.IsError {
 		c.Data(asData(res, out.Text))
 	}
-	if why := t.misfit(res); why != "" {
+	if why := t.findMisfit(res); why != "" {
 		out.Text += "\n[This result is not what the tool says that it gives: " + why + ". Do not rely on its form.]"
 	}
 	if c.Data == nil { // a program would read it
@@ -180,28 +180,28 @@ func (t *remote) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 // maxGist bounds what lists show of a description, in characters.
 const maxGist = 300
 
-// tokens is about what the definition takes of a model's window.
-func (t *remote) tokens() int {
+// countTokens counts about what the definition takes of a model's window.
+func (t *remote) countTokens() int {
 	const perToken = 4
 	return (len(t.spec.Name) + len(t.spec.Description) + len(t.spec.Schema)) / perToken
 }
 
-func (t *remote) listed() Listed {
+func (t *remote) asListed() Listed {
 	first, _, _ := strings.Cut(t.spec.Description, "\n")
 	return Listed{
-		Name: t.name, Tool: t.def.Name, Gist: clipTo(plain(first), maxGist), Rule: t.rules.word(t.def.Name), Tokens: t.tokens(), State: t.pin, Why: t.why,
+		Name: t.name, Tool: t.def.Name, Gist: clipTo(plainText(first), maxGist), Rule: t.rules.ruleWord(t.def.Name), Tokens: t.countTokens(), State: t.pin, Why: t.why,
 		Reads: t.def.Annotations != nil && t.def.Annotations.ReadOnlyHint,
 	}
 }
 
-// plain is a stranger's text without what nobody can see.
-func plain(text string) string {
+// plainText is a stranger's text without what nobody can see.
+func plainText(text string) string {
 	text, _ = injection.Clean(text)
 	return text
 }
 
-// reviews lists the definitions that wait for the person.
-func (s *server) reviews() []Review {
+// openReviews lists the definitions that wait for the person.
+func (s *server) openReviews() []Review {
 	s.mu.Lock()
 	tools, offered := s.tools, s.offered
 	s.mu.Unlock()
@@ -216,22 +216,22 @@ func (s *server) reviews() []Review {
 		}
 		d, before := now[t.def.Name], ""
 		if t.pin == Changed {
-			before = t.def.text()
+			before = t.def.readableText()
 		}
-		out = append(out, Review{Tool: d.Name, State: t.pin, Why: t.why, Hash: d.hash(), Diff: diffOf(d.Name, before, d.text())})
+		out = append(out, Review{Tool: d.Name, State: t.pin, Why: t.why, Hash: d.contentHash(), Diff: diffOf(d.Name, before, d.readableText())})
 	}
 	return out
 }
 
-// accept pins what was shown, if it is still that.
-func (s *server) accept(seen []Review) error {
+// acceptReviews pins what was shown, if it is still that.
+func (s *server) acceptReviews(seen []Review) error {
 	s.mu.Lock()
 	offered, name := s.offered, s.set.Name
 	s.mu.Unlock()
 	var list []definition
 	for _, d := range offered {
 		for _, r := range seen {
-			if r.Tool == d.Name && r.Hash == d.hash() {
+			if r.Tool == d.Name && r.Hash == d.contentHash() {
 				list = append(list, d)
 			}
 		}
@@ -239,11 +239,11 @@ func (s *server) accept(seen []Review) error {
 	if len(list) == 0 {
 		return fmt.Errorf("nothing of %s was accepted: what was shown has changed again; look at it once more", name)
 	}
-	if err := s.m.pins.accept(name, list); err != nil {
+	if err := s.m.pins.acceptSeen(name, list); err != nil {
 		return err
 	}
-	s.register()
-	s.tell()
+	s.registerTools()
+	s.publishState()
 	if len(list) < len(seen) {
 		return fmt.Errorf("%d of %d definitions have changed again since they were shown; look at them once more", len(seen)-len(list), len(seen))
 	}

@@ -42,9 +42,9 @@ func NewLines(conn io.ReadWriteCloser, stray func(line []byte)) *Lines {
 
 func (l *Lines) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
-		line, err := l.line()
+		line, err := l.readLine()
 		if err != nil {
-			l.ended(err)
+			l.noteEnd(err)
 			return 0, err
 		}
 		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 {
@@ -71,8 +71,8 @@ func isMessage(line []byte) bool {
 	return false
 }
 
-// line reads up to the next line end; the last one may lack it.
-func (l *Lines) line() ([]byte, error) {
+// readLine reads up to the next line end; the last one may lack it.
+func (l *Lines) readLine() ([]byte, error) {
 	var out []byte
 	for {
 		piece, err := l.in.ReadSlice('\n')
@@ -105,7 +105,7 @@ func (l *Lines) Close() error {
 	return l.conn.Close()
 }
 
-func (l *Lines) ended(err error) {
+func (l *Lines) noteEnd(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cause == nil && !errors.Is(err, io.EOF) && !l.closed {
