@@ -117,8 +117,8 @@ func (c *Catalogue) Named(name string) (Vendor, bool) {
 	return Vendor{}, false
 }
 
-// canonical is the name of the vendor that an alias means.
-func (c *Catalogue) canonical(name string) string {
+// vendorName is the name of the vendor that an alias means.
+func (c *Catalogue) vendorName(name string) string {
 	if v, ok := c.Named(name); ok {
 		return v.Name
 	}
@@ -141,8 +141,8 @@ func (v Vendor) keyNames() []string {
 	return append([]string{v.KeyEnv}, v.AlsoEnv...)
 }
 
-// owns reports whether an address is the vendor's own: its key may go there.
-func (v Vendor) owns(base string) bool {
+// ownsAddress reports whether an address is the vendor's own: its key may go there.
+func (v Vendor) ownsAddress(base string) bool {
 	if v.Local {
 		return false
 	}
@@ -159,29 +159,29 @@ func (v Vendor) owns(base string) bool {
 	})
 }
 
-// address is base, with the vendor's path where it has none.
-func (v Vendor) address(base string) string {
+// addressFor is base, with the vendor's path where it has none.
+func (v Vendor) addressFor(base string) string {
 	u, err := url.Parse(base)
-	if err != nil || v.BasePath == "" || strings.Trim(u.Path, "/") != "" || !v.owns(base) {
+	if err != nil || v.BasePath == "" || strings.Trim(u.Path, "/") != "" || !v.ownsAddress(base) {
 		return base
 	}
 	u.Path = v.BasePath
 	return u.String()
 }
 
-// known is the catalogue that the endpoint's set goes by.
-func (e Endpoint) known() *Catalogue {
+// catalogueOf is the catalogue that the endpoint's set goes by.
+func (e Endpoint) catalogueOf() *Catalogue {
 	if e.catalogue != nil {
 		return e.catalogue
 	}
 	return Shipped()
 }
 
-// vendor is what the catalogue knows of the endpoint's vendor: by its host, else by its name.
-func (e Endpoint) vendor() (Vendor, bool) {
-	c := e.known()
+// vendorOf is what the catalogue knows of the endpoint's vendor: by its host, else by its name.
+func (e Endpoint) vendorOf() (Vendor, bool) {
+	c := e.catalogueOf()
 	for _, v := range c.Vendors {
-		if v.owns(e.BaseURL) {
+		if v.ownsAddress(e.BaseURL) {
 			return v, true
 		}
 	}
@@ -200,24 +200,24 @@ const ThoughtsGoogle = "google"
 
 // Thoughts is how chat completions of the endpoint are asked for thoughts; "": by their effort.
 func (e Endpoint) Thoughts() string {
-	v, _ := e.vendor()
+	v, _ := e.vendorOf()
 	return v.Thoughts
 }
 
 // vendorOwn reports whether the endpoint is one of a vendor that sells its own models.
 func (e Endpoint) vendorOwn() bool {
-	v, ok := e.vendor()
-	return ok && !v.Reseller && v.owns(e.BaseURL)
+	v, ok := e.vendorOf()
+	return ok && !v.Reseller && v.ownsAddress(e.BaseURL)
 }
 
-// mode is the wire format in which the endpoint serves a model: as the settings say, else as the
+// modeFor is the wire format in which the endpoint serves a model: as the settings say, else as the
 // catalogue knows the vendor, else by the address.
-func (e Endpoint) mode(model string) string {
+func (e Endpoint) modeFor(model string) string {
 	if e.Kind != "" {
 		return e.Kind
 	}
-	if v, ok := e.vendor(); ok {
-		if m := e.known().row(e, model); m != nil && v.owns(e.BaseURL) && !v.Reseller {
+	if v, ok := e.vendorOf(); ok {
+		if m := e.catalogueOf().rowFor(e, model); m != nil && v.ownsAddress(e.BaseURL) && !v.Reseller {
 			return cmp.Or(m.Mode, v.Mode, ModeChat)
 		}
 		return cmp.Or(v.Mode, ModeChat)
@@ -236,44 +236,44 @@ func (e Endpoint) mode(model string) string {
 	}
 }
 
-// row is what the catalogue says of a model; nil when nothing. What was fetched for the endpoint's
-// vendor comes before what the program brought; both before what is known of the same name
-// elsewhere.
-func (c *Catalogue) row(e Endpoint, id string) *ModelFacts {
-	v, ok := e.vendor()
+// rowFor is what the catalogue says of a model; nil when nothing. What was fetched for the
+// endpoint's vendor comes before what the program brought; both before what is known of the same
+// name elsewhere.
+func (c *Catalogue) rowFor(e Endpoint, id string) *ModelFacts {
+	v, ok := e.vendorOf()
 	if ok {
-		if m := find(c.fresh[v.Name], "", id); m != nil {
-			if old := find(c.Models, v.Name, id); old != nil {
-				m = m.over(*old)
+		if m := findRow(c.fresh[v.Name], "", id); m != nil {
+			if old := findRow(c.Models, v.Name, id); old != nil {
+				m = m.laidOver(*old)
 			}
 			return m
 		}
-		if m := find(c.Models, v.Name, id); m != nil {
+		if m := findRow(c.Models, v.Name, id); m != nil {
 			return m
 		}
 	}
-	return find(c.Models, "", id)
+	return findRow(c.Models, "", id)
 }
 
-// find is the row of a model, the one with the longest name that fits. A vendor prefix
+// findRow finds the row of a model, the one with the longest name that fits. A vendor prefix
 // ("openai/gpt-4o") and a date suffix ("gpt-4o-2024-08-06") do not matter.
-func find(list []ModelFacts, vendor, id string) *ModelFacts {
-	name := plain(id)
+func findRow(list []ModelFacts, vendor, id string) *ModelFacts {
+	name := plainModelName(id)
 	var found *ModelFacts
 	for i := range list {
 		m := &list[i]
 		if vendor != "" && m.Vendor != vendor || found != nil && len(m.ID) <= len(found.ID) {
 			continue
 		}
-		if m.ID == id || sameModel(name, plain(m.ID)) {
+		if m.ID == id || sameModel(name, plainModelName(m.ID)) {
 			found = m
 		}
 	}
 	return found
 }
 
-// plain is the name of a model without the vendor's, in the one form of its version.
-func plain(id string) string {
+// plainModelName is the name of a model without the vendor's, in the one form of its version.
+func plainModelName(id string) string {
 	name := strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
 	if !strings.HasPrefix(name, "claude-") {
 		return name

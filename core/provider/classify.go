@@ -23,19 +23,19 @@ func Classify(a Answer, now time.Time) *Error {
 	d := readDetail(a.Body)
 	e := &Error{
 		Provider: a.Provider, Model: a.Model, HTTP: a.Status,
-		Message:    clean(cmp.Or(d.message, http.StatusText(a.Status), "the server sent an error without a text"), a.Key),
+		Message:    cleanWords(cmp.Or(d.message, http.StatusText(a.Status), "the server sent an error without a text"), a.Key),
 		RetryAfter: RetryAfter(a.Header, d.message+" "+d.delay, now),
 	}
 	words := strings.ToLower(d.code + " " + d.kind + " " + d.message)
-	e.Class = class(a.Status, d, words)
+	e.Class = classify(a.Status, d, words)
 	if e.Class == ClassContextOverflow {
 		e.Window = windowIn(words)
 	}
-	e.Hint = hint(e, isHTML(a.Body))
+	e.Hint = hintFor(e, isHTML(a.Body))
 	return e
 }
 
-func class(status int, d detail, words string) Class {
+func classify(status int, d detail, words string) Class {
 	if c := byCode(d.code, d.kind); c != "" && (c != ClassRateLimit || status == 0) {
 		return c
 	}
@@ -59,7 +59,8 @@ func class(status int, d detail, words string) Class {
 	case status == http.StatusServiceUnavailable || status == 529:
 		return oneOf(words, ClassOverloaded, ClassContextOverflow)
 	case status >= 500:
-		if has(words, "unknown parameter", "unrecognized request argument", "invalid_request_error") {
+		if containsAny(words, "unknown parameter", "unrecognized request argument",
+			"invalid_request_error") {
 			return ClassFormat // a gateway that calls our mistake its own
 		}
 		return oneOf(words, ClassServer, ClassContextOverflow, ClassOverloaded, ClassRateLimit)
@@ -132,7 +133,7 @@ var signs = []struct {
 
 func byWords(words string) Class {
 	for _, s := range signs {
-		if has(words, s.words...) {
+		if containsAny(words, s.words...) {
 			return s.class
 		}
 	}
@@ -143,7 +144,7 @@ func byWords(words string) Class {
 func oneOf(words string, fallback Class, allowed ...Class) Class {
 	for _, c := range allowed {
 		for _, s := range signs {
-			if s.class == c && has(words, s.words...) {
+			if s.class == c && containsAny(words, s.words...) {
 				return c
 			}
 		}
@@ -151,7 +152,7 @@ func oneOf(words string, fallback Class, allowed ...Class) Class {
 	return fallback
 }
 
-func has(text string, words ...string) bool {
+func containsAny(text string, words ...string) bool {
 	for _, w := range words {
 		if strings.Contains(text, w) {
 			return true
@@ -171,23 +172,23 @@ func readDetail(body []byte) detail {
 		return detail{message: "the server answered with a web page instead of JSON"}
 	}
 	var d detail
-	d.read(body, maxNesting)
+	d.readDetail(body, maxNesting)
 	if d.message == "" && d.code == "" && d.kind == "" {
 		d.message = strings.TrimSpace(string(body))
 	}
 	return d
 }
 
-// read goes through the forms in which errors come: {"error": {...}}, {"error": "text"},
+// readDetail goes through the forms in which errors come: {"error": {...}}, {"error": "text"},
 // {"message": ...}, {"detail": ...}, a list of those, and JSON inside of a string.
-func (d *detail) read(body []byte, depth int) {
+func (d *detail) readDetail(body []byte, depth int) {
 	if depth == 0 {
 		return
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil {
 		if len(list) > 0 {
-			d.read(list[0], depth-1)
+			d.readDetail(list[0], depth-1)
 		}
 		return
 	}
@@ -195,28 +196,28 @@ func (d *detail) read(body []byte, depth int) {
 	if json.Unmarshal(body, &o) != nil {
 		return
 	}
-	d.code = cmp.Or(text(o["code"]), d.code)
-	d.kind = cmp.Or(text(o["type"]), text(o["status"]), d.kind)
-	d.message = cmp.Or(text(o["message"]), text(o["detail"]), text(o["msg"]), text(o["error"]), d.message)
-	d.delay = cmp.Or(prefixed("retry in ", text(o["retryDelay"])), d.delay)
+	d.code = cmp.Or(textOf(o["code"]), d.code)
+	d.kind = cmp.Or(textOf(o["type"]), textOf(o["status"]), d.kind)
+	d.message = cmp.Or(textOf(o["message"]), textOf(o["detail"]), textOf(o["msg"]), textOf(o["error"]), d.message)
+	d.delay = cmp.Or(withPrefix("retry in ", textOf(o["retryDelay"])), d.delay)
 	for _, k := range []string{"error", "detail", "details", "metadata", "raw", "errors"} {
 		inner := o[k]
-		if s := text(inner); strings.HasPrefix(strings.TrimSpace(s), "{") {
+		if s := textOf(inner); strings.HasPrefix(strings.TrimSpace(s), "{") {
 			inner = json.RawMessage(s)
 		}
-		d.read(inner, depth-1)
+		d.readDetail(inner, depth-1)
 	}
 }
 
-func prefixed(prefix, s string) string {
+func withPrefix(prefix, s string) string {
 	if s == "" {
 		return ""
 	}
 	return prefix + s
 }
 
-// text is a JSON string, or a number as it is written; else "".
-func text(v json.RawMessage) string {
+// textOf is a JSON string, or a number as it is written; else "".
+func textOf(v json.RawMessage) string {
 	var s string
 	if json.Unmarshal(v, &s) == nil {
 		return s

@@ -43,11 +43,11 @@ func Transport(provider, model string, err error) *Error {
 		e.Class, e.Message, e.Hint = ClassTimeout, "no connection in time", "check the network and the base URL"
 	case errors.As(err, &op):
 		e.unreachable = errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EHOSTUNREACH)
-		e.Message, e.Hint = "the connection"+to(op.Addr)+" failed: "+op.Err.Error(), "check that the server runs and that the base URL is right"
+		e.Message, e.Hint = "the connection"+toAddress(op.Addr)+" failed: "+op.Err.Error(), "check that the server runs and that the base URL is right"
 	default:
 		e.Message, e.Hint = "the connection failed: "+err.Error(), "check that the server runs and that the base URL is right"
 	}
-	e.Message = clean(e.Message, "")
+	e.Message = cleanWords(e.Message, "")
 	return e
 }
 
@@ -58,14 +58,14 @@ func (e *Error) HungUp() bool {
 		errors.Is(e.Err, syscall.ECONNRESET) || errors.Is(e.Err, syscall.EPIPE))
 }
 
-func to(a net.Addr) string {
+func toAddress(a net.Addr) string {
 	if a == nil {
 		return ""
 	}
 	return " to " + a.String()
 }
 
-func hint(e *Error, html bool) string {
+func hintFor(e *Error, html bool) string {
 	switch e.Class {
 	case ClassAuth:
 		return "check the key of " + e.Provider
@@ -96,9 +96,9 @@ var secrets = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(sk|pk|gsk|xai|AIza|Bearer )[-_A-Za-z0-9*.]{8,}`)
 })
 
-// clean makes a vendor's words safe to show: no secret, no control character, one line, not too
-// long.
-func clean(s, key string) string {
+// cleanWords makes a vendor's words safe to show: no secret, no control character, one line, not
+// too long.
+func cleanWords(s, key string) string {
 	if len(key) >= 6 {
 		s = strings.ReplaceAll(s, key, "[key]")
 	}
@@ -124,7 +124,7 @@ var windowOpeners = []string{
 // windowIn finds the context window that an overflow error tells, in tokens; 0 when it tells none.
 func windowIn(words string) int {
 	const digits, least, most = "0123456789,", 4, 10
-	for rest := range following(words, windowOpeners) {
+	for rest := range textBehind(words, windowOpeners) {
 		for _, link := range []string{" is", " of", "为"} {
 			rest = strings.TrimPrefix(rest, link)
 		}

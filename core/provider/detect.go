@@ -14,12 +14,12 @@ import (
 	"hermes/core/crash"
 )
 
-// locals are the model servers that people run on their own machine, at the port that each has by
-// default.
-func (c *Catalogue) locals() []Vendor {
+// localServers are the model servers that people run on their own machine, at the port that each
+// has by default.
+func (c *Catalogue) localServers() []Vendor {
 	var out []Vendor
 	for _, v := range c.Vendors {
-		if v.Local && loopback(v.BaseURL) {
+		if v.Local && isLoopback(v.BaseURL) {
 			out = append(out, v)
 		}
 	}
@@ -45,7 +45,7 @@ func (s *Set) Detect(ctx context.Context) []Endpoint {
 		wait.Add(1)
 		crash.Go("provider detect "+l.Name, func() {
 			defer wait.Done()
-			if e := (Endpoint{Name: l.Name, BaseURL: l.BaseURL, catalogue: s.settings.known()}); answers(ctx, client, e) {
+			if e := (Endpoint{Name: l.Name, BaseURL: l.BaseURL, catalogue: s.settings.catalogueOf()}); answersModels(ctx, client, e) {
 				found[i] = &e
 			}
 		})
@@ -63,9 +63,9 @@ func (s *Set) Detect(ctx context.Context) []Endpoint {
 	return out
 }
 
-// answers reports whether the address answers GET /models like a model server does. Anything may
-// listen on port 8080.
-func answers(ctx context.Context, client *http.Client, e Endpoint) bool {
+// answersModels reports whether the address answers GET /models like a model server does. Anything
+// may listen on port 8080.
+func answersModels(ctx context.Context, client *http.Client, e Endpoint) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.BaseURL+"/models", nil)
 	if err != nil {
 		return false
@@ -89,7 +89,7 @@ func answers(ctx context.Context, client *http.Client, e Endpoint) bool {
 // serversWith is locals with Ollama at the place that OLLAMA_HOST names, if that is on this
 // machine.
 func (s *Set) serversWith(ollamaHost string) []Vendor {
-	out := s.settings.known().locals()
+	out := s.settings.catalogueOf().localServers()
 	base, ok := ollamaBase(ollamaHost)
 	for i := range out {
 		if ok && out[i].Name == "ollama" {
@@ -121,5 +121,5 @@ func ollamaBase(host string) (string, bool) {
 		name = "127.0.0.1"
 	}
 	base := fmt.Sprintf("%s://%s/v1", u.Scheme, net.JoinHostPort(name, port))
-	return base, loopback(base)
+	return base, isLoopback(base)
 }

@@ -34,7 +34,7 @@ func (s *Set) Aside(ctx context.Context, refs []string, own string, most int) (*
 	if own != "" {
 		refs = append(append(refs, own), s.settings.Fallbacks...)
 	}
-	r := s.route(nil, most)
+	r := s.newRoute(nil, most)
 	var wrong []error
 	for _, ref := range refs {
 		p, m, err := s.Resolve(ctx, ref)
@@ -51,10 +51,10 @@ func (s *Set) Aside(ctx context.Context, refs []string, own string, most int) (*
 		return nil, errors.Join(append(wrong, errNoAside)...)
 	}
 	r.at = -1
-	if r.next(ctx, nil) {
+	if r.moveToNext(ctx, nil) {
 		return r, nil
 	}
-	return r, r.open(ctx, 0) // all of them rest: the first is as good as any
+	return r, r.openStop(ctx, 0) // all of them rest: the first is as good as any
 }
 
 var errNoAside = errors.New("no model is set up for it")
@@ -64,14 +64,14 @@ var errNoAside = errors.New("no model is set up for it")
 func (r *Route) Run(ctx context.Context, e Errand) (string, error) {
 	var failed []error
 	for {
-		text, late, err := r.once(ctx, e)
+		text, late, err := r.callOnce(ctx, e)
 		if err == nil {
 			return text, nil
 		}
 		if ctx.Err() != nil {
 			return "", errors.Join(append(failed, err)...)
 		}
-		step := r.after(ctx, err, late)
+		step := r.stepAfter(ctx, err, late)
 		if e.Left != nil {
 			e.Left(step)
 		}
@@ -82,7 +82,7 @@ func (r *Route) Run(ctx context.Context, e Errand) (string, error) {
 			return "", errors.Join(failed...)
 		}
 		r.whole = step.Whole
-		pause(ctx, step.Wait)
+		pauseFor(ctx, step.Wait)
 	}
 }
 
@@ -92,16 +92,16 @@ type errUseless struct{ why *Error }
 func (e errUseless) Error() string { return e.why.Error() }
 func (e errUseless) Unwrap() error { return e.why }
 
-// after says what to do after a call that brought nothing. Late says that it took more than its
+// stepAfter says what to do after a call that brought nothing. Late says that it took more than its
 // share of the time.
-func (r *Route) after(ctx context.Context, err error, late bool) Step {
+func (r *Route) stepAfter(ctx context.Context, err error, late bool) Step {
 	failed := asError(err, r.leg)
 	switch useless := (errUseless{}); {
 	case errors.As(err, &useless):
 		r.Worked() // the server is well
-		return r.pass(ctx, useless.why)
+		return r.passOn(ctx, useless.why)
 	case failed.Class == ClassFormat: // another server may take it
-		return r.pass(ctx, failed)
+		return r.passOn(ctx, failed)
 	case late:
 		return r.Leave(ctx, failed)
 	}
@@ -112,24 +112,24 @@ func (r *Route) after(ctx context.Context, err error, late bool) Step {
 	return step
 }
 
-// pass moves on from a model that need not rest.
-func (r *Route) pass(ctx context.Context, failed *Error) Step {
+// passOn moves on from a model that need not rest.
+func (r *Route) passOn(ctx context.Context, failed *Error) Step {
 	from := r.leg
 	r.Close()
-	moved := r.set != nil && r.next(ctx, nil)
+	moved := r.set != nil && r.moveToNext(ctx, nil)
 	return Step{Again: moved, Moved: moved, From: from, Cause: failed}
 }
 
-// once is one call. While there is another model to ask it has half of the time that is left.
-func (r *Route) once(ctx context.Context, e Errand) (text string, late bool, err error) {
+// callOnce is one call. While there is another model to ask it has half of the time that is left.
+func (r *Route) callOnce(ctx context.Context, e Errand) (text string, late bool, err error) {
 	call, cancel := ctx, context.CancelFunc(func() {})
-	if until, ok := ctx.Deadline(); ok && r.last() > r.at {
+	if until, ok := ctx.Deadline(); ok && r.lastStop() > r.at {
 		call, cancel = context.WithTimeout(ctx, time.Until(until)/2)
 	}
 	defer cancel()
 	q := e.Request(r.leg)
 	q.NoStream = q.NoStream || r.whole
-	text, usage, err := hear(call, r.leg.Provider, q, e.Bytes)
+	text, usage, err := hearAnswer(call, r.leg.Provider, q, e.Bytes)
 	if e.Spent != nil && !usage.Empty() {
 		e.Spent(r.leg, usage)
 	}
@@ -142,18 +142,18 @@ func (r *Route) once(ctx context.Context, e Errand) (text string, late bool, err
 	case err != nil:
 		return "", false, err
 	case strings.TrimSpace(text) == "":
-		return "", false, r.useless(errors.New("it answered with nothing"))
+		return "", false, r.uselessAnswer(errors.New("it answered with nothing"))
 	}
 	if e.Fit != nil {
 		if err := e.Fit(text); err != nil {
-			return "", false, r.useless(err)
+			return "", false, r.uselessAnswer(err)
 		}
 	}
 	r.Worked()
 	return text, false, nil
 }
 
-func (r *Route) useless(why error) error {
+func (r *Route) uselessAnswer(why error) error {
 	return errUseless{&Error{
 		Class: ClassUnknown, Provider: r.leg.Provider.Name(), Model: r.leg.Model.ID, Message: why.Error(), Err: why,
 		Hint: "another model may do it",
@@ -175,11 +175,11 @@ type heard struct {
 	err   error
 }
 
-// hear is the text of an answer, the first bytes of it when bytes is not 0. A provider that ignores
-// its context is left behind.
-func hear(ctx context.Context, p Provider, q Request, bytes int) (string, chat.Usage, error) {
+// hearAnswer is the text of an answer, the first bytes of it when bytes is not 0. A provider that
+// ignores its context is left behind.
+func hearAnswer(ctx context.Context, p Provider, q Request, bytes int) (string, chat.Usage, error) {
 	out := make(chan heard, 1)
-	crash.Go("errand "+p.Name(), func() { out <- listen(ctx, p, q, bytes) })
+	crash.Go("errand "+p.Name(), func() { out <- listenTo(ctx, p, q, bytes) })
 	select {
 	case h := <-out:
 		return h.text, h.usage, h.err
@@ -195,7 +195,7 @@ func hear(ctx context.Context, p Provider, q Request, bytes int) (string, chat.U
 	}
 }
 
-func listen(ctx context.Context, p Provider, q Request, bytes int) (h heard) {
+func listenTo(ctx context.Context, p Provider, q Request, bytes int) (h heard) {
 	var said strings.Builder
 	for chunk, err := range p.Stream(ctx, q) {
 		switch {
@@ -214,8 +214,8 @@ func listen(ctx context.Context, p Provider, q Request, bytes int) (h heard) {
 	return h
 }
 
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, wait time.Duration) {
+// pauseFor waits, or until ctx ends.
+func pauseFor(ctx context.Context, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

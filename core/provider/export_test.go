@@ -8,7 +8,7 @@ import (
 
 // NextWith is Next with its chance given.
 func NextWith(err *Error, attempt int, chance float64) (time.Duration, bool) {
-	return next(err, attempt, chance)
+	return nextWait(err, attempt, chance)
 }
 
 // OnlyOllama is a catalogue with Ollama as the only server that is looked for, so that what else

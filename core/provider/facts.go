@@ -14,10 +14,10 @@ import (
 // unknown for an address that is not the vendor's own (resellers have their own prices), except on
 // this machine, where a token costs nothing.
 func Known(e Endpoint, id string) Model {
-	c, m := e.known(), Model{ID: id, Provider: e.Name, Name: id, Tools: true}
-	if f := c.row(e, id); f != nil {
-		v, _ := e.vendor()
-		m = f.describe(m, f.Vendor == v.Name && v.owns(e.BaseURL))
+	c, m := e.catalogueOf(), Model{ID: id, Provider: e.Name, Name: id, Tools: true}
+	if f := c.rowFor(e, id); f != nil {
+		v, _ := e.vendorOf()
+		m = f.applyTo(m, f.Vendor == v.Name && v.ownsAddress(e.BaseURL))
 	}
 	if e.Local() {
 		m.setPrice(ModelFacts{}, true)
@@ -30,14 +30,14 @@ func (c *Catalogue) ownWord(e Endpoint, m Model) Model {
 	for i := range c.own {
 		f := &c.own[i]
 		if f.ID == m.ID && (f.Vendor == "" || f.Vendor == e.Name) {
-			m = f.describe(m, true)
+			m = f.applyTo(m, true)
 		}
 	}
 	return m
 }
 
-// describe is m with what the facts say over it; prices only where they hold.
-func (f ModelFacts) describe(m Model, priced bool) Model {
+// applyTo is m with what the facts say over it; prices only where they hold.
+func (f ModelFacts) applyTo(m Model, priced bool) Model {
 	set := func(to *bool, v *bool) {
 		if v != nil {
 			*to = *v
@@ -68,8 +68,8 @@ func (m *Model) setPrice(f ModelFacts, known bool) {
 	}
 }
 
-// over is f with what it leaves open taken from old.
-func (f ModelFacts) over(old ModelFacts) *ModelFacts {
+// laidOver is f with what it leaves open taken from old.
+func (f ModelFacts) laidOver(old ModelFacts) *ModelFacts {
 	f.Name = cmp.Or(f.Name, old.Name)
 	f.Window, f.MaxOutput = cmp.Or(f.Window, old.Window), cmp.Or(f.MaxOutput, old.MaxOutput)
 	f.Mode, f.Vendor, f.Effort = cmp.Or(f.Mode, old.Mode), cmp.Or(f.Vendor, old.Vendor), cmp.Or(f.Effort, old.Effort)
@@ -91,7 +91,7 @@ func (m Model) Charge(u chat.Usage) chat.Usage {
 	if u.CostKnown || !m.Priced {
 		return u
 	}
-	p := m.price(u.Input)
+	p := m.priceOf(u.Input)
 	fresh := max(0, u.Input-u.Cached-u.Written)
 	// A price in dollars per million tokens is a price in micro-dollars per token.
 	cost := float64(fresh)*p.PriceIn + float64(u.Output)*p.PriceOut +
@@ -100,8 +100,8 @@ func (m Model) Charge(u chat.Usage) chat.Usage {
 	return u
 }
 
-// price is what a request with a prompt of so many tokens costs.
-func (m Model) price(prompt int) Tier {
+// priceOf is what a request with a prompt of so many tokens costs.
+func (m Model) priceOf(prompt int) Tier {
 	p := Tier{PriceIn: m.PriceIn, PriceOut: m.PriceOut, Cached: m.PriceCachedIn, Written: m.PriceWrite}
 	for _, t := range m.Over {
 		if prompt > t.Tokens && t.Tokens >= p.Tokens {
@@ -111,9 +111,9 @@ func (m Model) price(prompt int) Tier {
 	return p
 }
 
-// hourly is m at the prices of a cache that is kept for an hour: Anthropic asks twice the price of
-// reading for that, and 1.25 times it for five minutes.
-func (m Model) hourly() Model {
+// atHourlyPrices is m at the prices of a cache that is kept for an hour: Anthropic asks twice the
+// price of reading for that, and 1.25 times it for five minutes.
+func (m Model) atHourlyPrices() Model {
 	if m.PriceWrite == 0 {
 		return m
 	}
@@ -127,8 +127,8 @@ func (m Model) hourly() Model {
 	return m
 }
 
-// merge keeps what the server said about a model and takes the rest from the catalogue.
-func (m Model) merge(known Model) Model {
+// mergeKnown keeps what the server said about a model and takes the rest from the catalogue.
+func (m Model) mergeKnown(known Model) Model {
 	m.Window, m.MaxOutput = cmp.Or(m.Window, known.Window), cmp.Or(m.MaxOutput, known.MaxOutput)
 	if !m.Priced && known.Priced {
 		m.PriceIn, m.PriceOut, m.PriceCachedIn, m.PriceWrite = known.PriceIn, known.PriceOut, known.PriceCachedIn, known.PriceWrite
@@ -171,9 +171,9 @@ func (m Model) Figures() string {
 	case m.Priced && m.PriceIn == 0 && m.PriceOut == 0:
 		parts = append(parts, "free")
 	case m.Priced:
-		parts = append(parts, fmt.Sprintf("$%s/$%s", dollars(m.PriceIn), dollars(m.PriceOut)))
+		parts = append(parts, fmt.Sprintf("$%s/$%s", formatDollars(m.PriceIn), formatDollars(m.PriceOut)))
 	}
 	return strings.Join(parts, "  ")
 }
 
-func dollars(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
+func formatDollars(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }

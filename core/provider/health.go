@@ -35,8 +35,8 @@ func NewHealth() *Health {
 	return &Health{chance: rand.Float64, rests: map[string]rest{}, uses: map[string]int64{}, turns: map[string]int{}, known: map[string]time.Time{}}
 }
 
-func restOfKey(provider, key string) string { return hashed("key", provider, key) }
-func restOfModel(ref string) string         { return hashed("model", ref) }
+func restOfKey(provider, key string) string { return hashOf("key", provider, key) }
+func restOfModel(ref string) string         { return hashOf("model", ref) }
 
 // How long keys and models rest at first, and at most. What a server says about its own reset wins.
 const (
@@ -53,28 +53,28 @@ const (
 
 // benchKey lets a key rest after a failure that is the key's.
 func (h *Health) benchKey(name, key string, failed *Error) {
-	h.bench(restOfKey(name, key), failed, keyRest, keyRestMost)
+	h.restModel(restOfKey(name, key), failed, keyRest, keyRestMost)
 }
 
 // benchModel lets a model rest after the calls to it were given up.
 func (h *Health) benchModel(ref string, failed *Error) {
-	h.bench(restOfModel(ref), failed, modelRest, modelRestMost)
+	h.restModel(restOfModel(ref), failed, modelRest, modelRestMost)
 }
 
-func (h *Health) bench(id string, failed *Error, first, most time.Duration) {
+func (h *Health) restModel(id string, failed *Error, first, most time.Duration) {
 	h.mu.Lock()
 	before := h.rests[id]
 	r := rest{failed: before.failed + 1, class: failed.Class}
-	r.until = time.Now().Add(h.length(failed, first, most, r.failed))
+	r.until = time.Now().Add(h.restLength(failed, first, most, r.failed))
 	h.rests[id], h.known[id] = r, time.Now()
 	h.mu.Unlock()
 	if r.class == ClassRateLimit || before.class == ClassRateLimit {
-		h.keep(id)
+		h.keepRests(id)
 	}
 }
 
-// length is how long a rest is, the times-th in a row.
-func (h *Health) length(failed *Error, first, most time.Duration, times int) time.Duration {
+// restLength is how long a rest is, the times-th in a row.
+func (h *Health) restLength(failed *Error, first, most time.Duration, times int) time.Duration {
 	long := min(most, first<<min(times-1, 10))
 	long -= time.Duration(h.chance() / 8 * float64(long)) // so that not all come back together
 	switch failed.Class {
@@ -89,8 +89,8 @@ func (h *Health) length(failed *Error, first, most time.Duration, times int) tim
 	return cmp.Or(failed.RetryAfter, long)
 }
 
-// well says that a call with the key worked at the model.
-func (h *Health) well(name, key, ref string) {
+// noteWorked says that a call with the key worked at the model.
+func (h *Health) noteWorked(name, key, ref string) {
 	var kept []string
 	h.mu.Lock()
 	for _, id := range []string{restOfKey(name, key), restOfModel(ref)} {
@@ -102,7 +102,7 @@ func (h *Health) well(name, key, ref string) {
 	}
 	h.mu.Unlock()
 	if len(kept) > 0 {
-		h.keep(kept...)
+		h.keepRests(kept...)
 	}
 }
 
@@ -116,8 +116,9 @@ func (h *Health) restOf(id string) time.Time {
 	return time.Time{}
 }
 
-// enter reports whether a call may go to a model. After a rest only one at a time may, as a probe.
-func (h *Health) enter(ref string) (ok, probe bool) {
+// enterModel reports whether a call may go to a model. After a rest only one at a time may, as a
+// probe.
+func (h *Health) enterModel(ref string) (ok, probe bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	id, now := restOfModel(ref), time.Now()
@@ -133,8 +134,8 @@ func (h *Health) enter(ref string) (ok, probe bool) {
 	return true, true
 }
 
-// leave ends a probe that found nothing out.
-func (h *Health) leave(ref string) {
+// leaveProbe ends a probe that found nothing out.
+func (h *Health) leaveProbe(ref string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if r, rested := h.rests[restOfModel(ref)]; rested {
@@ -143,8 +144,8 @@ func (h *Health) leave(ref string) {
 	}
 }
 
-// why is the class of the failure that a model rests for.
-func (h *Health) why(ref string) Class {
+// whyResting is the class of the failure that a model rests for.
+func (h *Health) whyResting(ref string) Class {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.rests[restOfModel(ref)].class

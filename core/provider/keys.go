@@ -25,8 +25,9 @@ const (
 	RandomKey  Strategy = "random"
 )
 
-// credentials are the keys of an endpoint without repetition; one that has none has one empty key.
-func (e Endpoint) credentials() []Credential {
+// allCredentials are the keys of an endpoint without repetition; one that has none has one empty
+// key.
+func (e Endpoint) allCredentials() []Credential {
 	var out []Credential
 	for _, c := range append([]Credential{{Key: e.Key, From: e.KeyFrom}}, e.Keys...) {
 		if c.Key != "" && !slices.ContainsFunc(out, func(o Credential) bool { return o.Key == c.Key }) {
@@ -39,8 +40,8 @@ func (e Endpoint) credentials() []Credential {
 	return out
 }
 
-// awake are the numbers of the keys that do not rest.
-func (h *Health) awake(name string, all []Credential) []int {
+// awakeKeys are the numbers of the keys that do not rest.
+func (h *Health) awakeKeys(name string, all []Credential) []int {
 	var out []int
 	for i, c := range all {
 		if h.restOf(restOfKey(name, c.Key)).IsZero() {
@@ -50,10 +51,10 @@ func (h *Health) awake(name string, all []Credential) []int {
 	return out
 }
 
-// peek is the key that a call takes which is no turn's: the first that does not rest, else the one
-// whose rest ends first. A key that is the only one is always taken.
-func (h *Health) peek(name string, all []Credential) int {
-	if up := h.awake(name, all); len(up) > 0 {
+// peekKey is the key that a call takes which is no turn's: the first that does not rest, else the
+// one whose rest ends first. A key that is the only one is always taken.
+func (h *Health) peekKey(name string, all []Credential) int {
+	if up := h.awakeKeys(name, all); len(up) > 0 {
 		return up[0]
 	}
 	first, ends := 0, time.Time{}
@@ -65,11 +66,11 @@ func (h *Health) peek(name string, all []Credential) int {
 	return first
 }
 
-// take chooses the key of a turn and counts that.
-func (h *Health) take(name string, s Strategy, all []Credential) int {
-	up := h.awake(name, all)
+// takeKey chooses the key of a turn and counts that.
+func (h *Health) takeKey(name string, s Strategy, all []Credential) int {
+	up := h.awakeKeys(name, all)
 	if len(up) == 0 {
-		return h.peek(name, all)
+		return h.peekKey(name, all)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -104,8 +105,8 @@ func (s *Set) HealthFor(next Settings) *Health {
 // maxKeys bounds the keys of a provider.
 const maxKeys = 64
 
-// numbered are the keys in NAME_2, NAME_3 and so on, up to the first that is missing.
-func numbered(name string, getenv func(string) string) (out []Credential) {
+// numberedKeys are the keys in NAME_2, NAME_3 and so on, up to the first that is missing.
+func numberedKeys(name string, getenv func(string) string) (out []Credential) {
 	for n := 2; name != "" && n <= maxKeys; n++ {
 		from := fmt.Sprintf("%s_%d", name, n)
 		key := getenv(from)
@@ -119,7 +120,7 @@ func numbered(name string, getenv func(string) string) (out []Credential) {
 
 // KeyCount is how many keys the endpoint has.
 func (e Endpoint) KeyCount() int {
-	all := e.credentials()
+	all := e.allCredentials()
 	if len(all) == 1 && all[0].Key == "" {
 		return 0
 	}
@@ -129,11 +130,11 @@ func (e Endpoint) KeyCount() int {
 // Keys looks without the network whether the model that ref names could be asked, and with how many
 // keys.
 func (s *Set) Keys(ctx context.Context, ref string) (int, error) {
-	name, model, err := s.find(ctx, ref)
+	name, model, err := s.splitRef(ctx, ref)
 	if err != nil {
 		return 0, err
 	}
-	e, _, err := s.provider(name, model, anyKey)
+	e, _, err := s.resolveProvider(name, model, anyKey)
 	if err != nil {
 		return 0, err
 	}

@@ -58,21 +58,21 @@ func (n *number) UnmarshalJSON(b []byte) error {
 
 func (n number) tokens() int { return int(min(float64(n), 1<<30)) }
 
-// takes reads the row's architecture, if that is in a form we know: "image", "file".
-func (r modelRow) takes(input string) bool {
+// takesInput reads the row's architecture, if that is in a form we know: "image", "file".
+func (r modelRow) takesInput(input string) bool {
 	var a struct {
 		Input []string `json:"input_modalities"`
 	}
 	return json.Unmarshal(r.Architecture, &a) == nil && slices.Contains(a.Input, input)
 }
 
-func (r modelRow) model(e Endpoint) Model {
+func (r modelRow) toModel(e Endpoint) Model {
 	window := cmp.Or(r.Loaded, r.Meta.Ctx, r.ContextLength, r.ContextWindow, r.MaxModelLen, r.MaxContext, r.Top.Context,
 		r.MaxInput, r.Meta.CtxTrain)
 	m := Model{
 		ID: r.ID, Provider: e.Name, Name: cmp.Or(r.Display, r.Name, r.ID), Window: window.tokens(),
 		MaxOutput: cmp.Or(r.MaxOutput, r.MaxOutputTokens, r.MaxTokens, r.Top.MaxOutput).tokens(),
-		Images:    r.takes("image"), Files: r.takes("file"),
+		Images:    r.takesInput("image"), Files: r.takesInput("file"),
 	}
 	if p := r.Pricing; p != nil && (p.Prompt > 0 || p.Completion > 0 || strings.HasSuffix(r.ID, ":free")) {
 		const perMillion = 1e6
@@ -81,7 +81,7 @@ func (r modelRow) model(e Endpoint) Model {
 		m.Cache = p.CacheRead > 0
 		m.Priced = true
 	}
-	return m.merge(Known(e, r.ID))
+	return m.mergeKnown(Known(e, r.ID))
 }
 
 // maxModels bounds what a server can make us show.
@@ -112,15 +112,15 @@ func ParseModels(e Endpoint, body []byte) ([]Model, error) {
 		if r.ID == "" || strings.ContainsFunc(r.ID, func(c rune) bool { return c < ' ' || c == 0x7f }) {
 			continue
 		}
-		out = append(out, r.model(e))
+		out = append(out, r.toModel(e))
 	}
 	slices.SortStableFunc(out, func(a, b Model) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil
 }
 
-// loopback reports whether the address is on this machine, judged by its text alone: nothing is
+// isLoopback reports whether the address is on this machine, judged by its text alone: nothing is
 // looked up.
-func loopback(base string) bool {
+func isLoopback(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
 		return false

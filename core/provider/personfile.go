@@ -57,7 +57,7 @@ func (c *Catalogue) ReadOwn(file string) (*Catalogue, []error) {
 		return c, []error{fmt.Errorf("%s cannot be read, what it says does not count: %w", file, err)}
 	}
 	r := &ownReader{file: file, base: c, out: *c}
-	r.read(data)
+	r.readFile(data)
 	return &r.out, r.wrong
 }
 
@@ -69,22 +69,22 @@ type ownReader struct {
 	wrong []error
 }
 
-func (r *ownReader) read(data []byte) {
+func (r *ownReader) readFile(data []byte) {
 	var doc struct {
 		Note    string               `yaml:"note"`
 		Vendors []yaml.Node          `yaml:"vendors"`
 		Models  []yaml.Node          `yaml:"models"`
 		Aliases map[string]yaml.Node `yaml:"aliases"`
 	}
-	if err := strictly(data, &doc); err != nil {
-		r.add(0, err)
+	if err := decodeStrictly(data, &doc); err != nil {
+		r.addFault(0, err)
 		return
 	}
 	for i := range doc.Vendors {
-		r.vendor(&doc.Vendors[i])
+		r.readVendor(&doc.Vendors[i])
 	}
 	for i := range doc.Models {
-		r.model(&doc.Models[i])
+		r.readModel(&doc.Models[i])
 	}
 	aliases := map[string]References{}
 	for name, to := range r.base.Aliases {
@@ -93,7 +93,8 @@ func (r *ownReader) read(data []byte) {
 	for name, n := range doc.Aliases {
 		var to References
 		if err := n.Decode(&to); err != nil || len(to) == 0 {
-			r.add(n.Line, fmt.Errorf("alias %s: write a model as provider/model, or a list of them", name))
+			r.addFault(n.Line, fmt.Errorf("alias %s: write a model as provider/model, or a list of them",
+				name))
 			continue
 		}
 		aliases[name] = to
@@ -101,7 +102,7 @@ func (r *ownReader) read(data []byte) {
 	r.out.Aliases = aliases
 }
 
-func (r *ownReader) add(line int, err error) {
+func (r *ownReader) addFault(line int, err error) {
 	where := r.file
 	if line > 0 {
 		where = fmt.Sprintf("%s:%d", r.file, line)
@@ -109,13 +110,13 @@ func (r *ownReader) add(line int, err error) {
 	r.wrong = append(r.wrong, fmt.Errorf("%s: %w", where, err))
 }
 
-// vendor takes one entry: a new vendor, or what is different about a known one.
-func (r *ownReader) vendor(n *yaml.Node) {
+// readVendor takes one entry: a new vendor, or what is different about a known one.
+func (r *ownReader) readVendor(n *yaml.Node) {
 	var head struct {
 		Name string `yaml:"name"`
 	}
 	if err := n.Decode(&head); err != nil || !vendorName().MatchString(head.Name) {
-		r.add(n.Line, errors.New("a vendor needs a name of small letters, digits, dot and dash"))
+		r.addFault(n.Line, errors.New("a vendor needs a name of small letters, digits, dot and dash"))
 		return
 	}
 	at := slices.IndexFunc(r.out.Vendors, func(v Vendor) bool { return v.Name == head.Name })
@@ -125,11 +126,11 @@ func (r *ownReader) vendor(n *yaml.Node) {
 	}
 	was := v
 	if err := strictNode(n, &v); err != nil {
-		r.add(n.Line, err)
+		r.addFault(n.Line, err)
 		return
 	}
-	if err := r.check(was, &v); err != nil {
-		r.add(n.Line, fmt.Errorf("vendor %s: %w", v.Name, err))
+	if err := r.checkKeyHost(was, &v); err != nil {
+		r.addFault(n.Line, fmt.Errorf("vendor %s: %w", v.Name, err))
 		return
 	}
 	r.out.Vendors = slices.Clone(r.out.Vendors)
@@ -140,9 +141,9 @@ func (r *ownReader) vendor(n *yaml.Node) {
 	r.out.Vendors = append(r.out.Vendors, v)
 }
 
-// check keeps a key with its own host: a vendor that moves brings a variable of its own, and nobody
-// takes another vendor's.
-func (r *ownReader) check(was Vendor, v *Vendor) error {
+// checkKeyHost keeps a key with its own host: a vendor that moves brings a variable of its own, and
+// nobody takes another vendor's.
+func (r *ownReader) checkKeyHost(was Vendor, v *Vendor) error {
 	if v.BaseURL == "" && v.BaseEnv == "" {
 		return errors.New("base_url is missing: https://host/v1")
 	}
@@ -155,7 +156,7 @@ func (r *ownReader) check(was Vendor, v *Vendor) error {
 	if v.Thoughts != "" && v.Thoughts != ThoughtsGoogle {
 		return fmt.Errorf("thoughts %q: choose %s, or leave it out", v.Thoughts, ThoughtsGoogle)
 	}
-	if v.Local && !loopback(v.BaseURL) {
+	if v.Local && !isLoopback(v.BaseURL) {
 		return errors.New("local is for servers on this machine: leave it out")
 	}
 	moved := !sameHost(was.BaseURL, v.BaseURL) || !slices.Equal(was.Hosts, v.Hosts)
@@ -179,14 +180,14 @@ func (c *Catalogue) keyOf(name string) (Vendor, bool) {
 	return Vendor{}, false
 }
 
-func (r *ownReader) model(n *yaml.Node) {
+func (r *ownReader) readModel(n *yaml.Node) {
 	var m ModelFacts
 	err := strictNode(n, &m)
 	if err == nil {
-		err = m.check()
+		err = m.checkFigures()
 	}
 	if err != nil {
-		r.add(n.Line, err)
+		r.addFault(n.Line, err)
 		return
 	}
 	if v, ok := (&r.out).Named(m.Vendor); ok {
@@ -195,8 +196,8 @@ func (r *ownReader) model(n *yaml.Node) {
 	r.out.own = append(slices.Clip(r.out.own), m)
 }
 
-// check refuses figures that cannot be.
-func (m ModelFacts) check() error {
+// checkFigures refuses figures that cannot be.
+func (m ModelFacts) checkFigures() error {
 	if m.ID == "" || len(m.ID) > 200 || strings.ContainsFunc(m.ID, unicode.IsControl) {
 		return errors.New("a model needs an id, as its server names it")
 	}
@@ -246,12 +247,12 @@ func Efforts() []string { return []string{"none", "minimal", "low", "medium", "h
 
 var vendorName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,63}$`) })
 
-// strictly decodes a document that may hold no key that it is not made for.
-func strictly(data []byte, to any) error {
+// decodeStrictly decodes a document that may hold no key that it is not made for.
+func decodeStrictly(data []byte, to any) error {
 	d := yaml.NewDecoder(strings.NewReader(string(data)))
 	d.KnownFields(true)
 	if err := d.Decode(to); err != nil && err.Error() != "EOF" {
-		return readable(err)
+		return readableError(err)
 	}
 	return nil
 }
@@ -262,17 +263,17 @@ func strictNode(n *yaml.Node, to any) error {
 	if err != nil {
 		return err
 	}
-	return strictly(data, to)
+	return decodeStrictly(data, to)
 }
 
-// readable turns an error of the YAML library into one line without our types. Lines within a part
-// are not those of the file: they go.
-func readable(err error) error {
+// readableError turns an error of the YAML library into one line without our types. Lines within a
+// part are not those of the file: they go.
+func readableError(err error) error {
 	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "\n", "; ")
 	text = strings.TrimPrefix(text, "unmarshal errors:;   ")
 	text = unknownField().ReplaceAllString(text, "there is no key \"$1\"")
 	text = linePart().ReplaceAllString(text, "")
-	return errors.New(clean(text, ""))
+	return errors.New(cleanWords(text, ""))
 }
 
 var (

@@ -25,26 +25,26 @@ func Places() []Place {
 	return out
 }
 
-// alone is a Set of one endpoint only.
-func (e Endpoint) alone(kinds map[string]Maker) *Set {
+// setOfOne is a Set of one endpoint only.
+func (e Endpoint) setOfOne(kinds map[string]Maker) *Set {
 	return NewSet(Settings{Providers: map[string]Endpoint{e.Name: e}, Default: e.Name, Explicit: true, NoDetect: true, Kinds: kinds})
 }
 
 // Probe asks an endpoint for its models: what it has, or an *Error that says what is wrong with the
 // address or the key.
 func (e Endpoint) Probe(ctx context.Context, kinds map[string]Maker) ([]Model, error) {
-	s := e.alone(kinds)
+	s := e.setOfOne(kinds)
 	defer s.Close()
-	e, p, err := s.provider(e.Name, "", anyKey)
+	e, p, err := s.resolveProvider(e.Name, "", anyKey)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.models(ctx, p)
+	list, err := s.listModels(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	for i, m := range list {
-		list[i] = s.describe(e, m.ID)
+		list[i] = s.describeModel(e, m.ID)
 	}
 	return list, nil
 }
@@ -57,9 +57,9 @@ const tryTime = 60 * time.Second
 func (e Endpoint) Try(ctx context.Context, kinds map[string]Maker, model string) error {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
-	s := e.alone(kinds)
+	s := e.setOfOne(kinds)
 	defer s.Close()
-	_, p, err := s.provider(e.Name, model, anyKey)
+	_, p, err := s.resolveProvider(e.Name, model, anyKey)
 	if err != nil {
 		return err
 	}

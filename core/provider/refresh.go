@@ -44,18 +44,18 @@ const (
 func (c *Catalogue) Refresh(ctx context.Context, from string) (*Fetched, error) {
 	ctx, cancel := context.WithTimeout(ctx, refreshTime)
 	defer cancel()
-	data, err := download(ctx, from)
+	data, err := downloadFile(ctx, from)
 	if err != nil {
-		return nil, fmt.Errorf("the list of models at %s: %w; what was known before still counts", clean(from, ""), err)
+		return nil, fmt.Errorf("the list of models at %s: %w; what was known before still counts", cleanWords(from, ""), err)
 	}
 	list, err := c.readPublic(data)
 	if err != nil {
-		return nil, fmt.Errorf("the list of models at %s: %w; what was known before still counts", clean(from, ""), err)
+		return nil, fmt.Errorf("the list of models at %s: %w; what was known before still counts", cleanWords(from, ""), err)
 	}
 	return &Fetched{From: from, At: time.Now().UTC().Truncate(time.Second), Models: list}, nil
 }
 
-func download(ctx context.Context, from string) ([]byte, error) {
+func downloadFile(ctx context.Context, from string) ([]byte, error) {
 	if hostOf(from) == "" {
 		return nil, errors.New("that is no address: write https://host/path")
 	}
@@ -175,7 +175,7 @@ func publicFacts(vendor, id string, raw json.RawMessage) (ModelFacts, bool) {
 	thinks, sees := bool(m.Reasoning), slices.Contains(m.Modalities.Input, "image")
 	reads := slices.Contains(m.Modalities.Input, "pdf")
 	f := ModelFacts{
-		Vendor: vendor, ID: id, Name: clean(m.Name, ""), Window: m.Limit.Context.tokens(), MaxOutput: m.Limit.Output.tokens(),
+		Vendor: vendor, ID: id, Name: cleanWords(m.Name, ""), Window: m.Limit.Context.tokens(), MaxOutput: m.Limit.Output.tokens(),
 		Reasoning: &thinks, Images: &sees, Files: &reads,
 	}
 	if m.ToolCall != nil {
@@ -197,7 +197,7 @@ func publicFacts(vendor, id string, raw json.RawMessage) (ModelFacts, bool) {
 			})
 		}
 	}
-	return f, f.check() == nil
+	return f, f.checkFigures() == nil
 }
 
 // WithFetched is c with a list that was fetched, over what the program brought.
@@ -221,7 +221,8 @@ func ReadFetched(file string) (*Fetched, error) {
 		return nil, fmt.Errorf("the list of models in %s cannot be read, what the program brought counts: %w; `hermes model refresh` makes it anew", file, err)
 	}
 	for vendor, list := range f.Models {
-		f.Models[vendor] = slices.DeleteFunc(list, func(m ModelFacts) bool { return m.check() != nil })
+		f.Models[vendor] = slices.DeleteFunc(list,
+			func(m ModelFacts) bool { return m.checkFigures() != nil })
 	}
 	return f, nil
 }

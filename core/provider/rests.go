@@ -29,13 +29,13 @@ type keptRest struct {
 	Failed int       `json:"failed"`
 }
 
-// left is how much of a rest is left. A clock that was set back makes none longer than it was.
-func (k keptRest) left(now time.Time) time.Duration {
-	return bounded(min(k.Until.Sub(now), k.Until.Sub(k.Since)))
+// timeLeft is how much of a rest is left. A clock that was set back makes none longer than it was.
+func (k keptRest) timeLeft(now time.Time) time.Duration {
+	return boundDuration(min(k.Until.Sub(now), k.Until.Sub(k.Since)))
 }
 
-// hashed names what rests by a hash: keys are secret.
-func hashed(of ...string) string {
+// hashOf names what rests by a hash: keys are secret.
+func hashOf(of ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(of, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
@@ -52,27 +52,27 @@ func (h *Health) KeepIn(path string, failed func(error)) {
 	h.file, h.failed = path, failed
 	now := time.Now()
 	for id, k := range kept {
-		if left := k.left(now); left > 0 {
+		if left := k.timeLeft(now); left > 0 {
 			h.rests[id] = rest{until: now.Add(left), failed: max(k.Failed, 1), class: ClassRateLimit}
 		}
 	}
 }
 
-// keep writes down how long ids rest now, and that they do not.
-func (h *Health) keep(ids ...string) {
+// keepRests writes down how long ids rest now, and that they do not.
+func (h *Health) keepRests(ids ...string) {
 	h.mu.Lock()
 	path, failed := h.file, h.failed
 	h.mu.Unlock()
 	if path == "" {
 		return
 	}
-	if err := mergeRests(path, func() map[string]keptRest { return h.kept(ids) }); err != nil {
+	if err := mergeRests(path, func() map[string]keptRest { return h.keptRests(ids) }); err != nil {
 		failed(fmt.Errorf("what rests for a rate limit is not known to the next start: %w", err))
 	}
 }
 
-// kept is what the file says of ids: a rest that is over for those that do not rest.
-func (h *Health) kept(ids []string) map[string]keptRest {
+// keptRests is what the file says of ids: a rest that is over for those that do not rest.
+func (h *Health) keptRests(ids []string) map[string]keptRest {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := map[string]keptRest{}
@@ -105,7 +105,7 @@ func mergeRests(path string, news func() map[string]keptRest) error {
 		}
 	}
 	for id, k := range all {
-		if k.left(now) == 0 && !k.fresh(now) {
+		if k.timeLeft(now) == 0 && !k.isFresh(now) {
 			delete(all, id)
 		}
 	}
@@ -116,9 +116,9 @@ func mergeRests(path string, news func() map[string]keptRest) error {
 	return atomicfile.Write(path, data, 0o600)
 }
 
-// fresh reports whether another program may not know yet that a rest is over: one that failed
+// isFresh reports whether another program may not know yet that a rest is over: one that failed
 // before, and writes after.
-func (k keptRest) fresh(now time.Time) bool {
+func (k keptRest) isFresh(now time.Time) bool {
 	return !k.Since.After(now) && now.Sub(k.Since) < lateNews
 }
 

@@ -13,15 +13,15 @@ const maxRetryWait = 60 * time.Second
 // failure (1, 2 ...), and how long to wait before. It is for requests that have not run any tool
 // yet. The wait varies by a quarter, so that many clients do not come back together.
 func Next(err *Error, attempt int) (wait time.Duration, again bool) {
-	return next(err, attempt, rand.Float64())
+	return nextWait(err, attempt, rand.Float64())
 }
 
-// next is Next with its chance, 0 to 1, given.
-func next(err *Error, attempt int, chance float64) (time.Duration, bool) {
+// nextWait is Next with its chance, 0 to 1, given.
+func nextWait(err *Error, attempt int, chance float64) (time.Duration, bool) {
 	if err == nil || attempt < 1 || !err.Class.Retryable() || err.RetryAfter > maxRetryWait {
 		return 0, false
 	}
-	steps := ladder(err.Class)
+	steps := waitLadder(err.Class)
 	if attempt > len(steps) {
 		return 0, false
 	}
@@ -31,8 +31,8 @@ func next(err *Error, attempt int, chance float64) (time.Duration, bool) {
 	return max(wait, err.RetryAfter), true
 }
 
-// ladder is the waits before the tries of a class; its length is their number.
-func ladder(c Class) []time.Duration {
+// waitLadder is the waits before the tries of a class; its length is their number.
+func waitLadder(c Class) []time.Duration {
 	switch c {
 	case ClassRateLimit:
 		return []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}

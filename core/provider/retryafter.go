@@ -17,39 +17,39 @@ const maxRetryAfter = 24 * time.Hour
 // moment that has passed. A date counts from the server's own clock when it tells that: ours may
 // have jumped.
 func RetryAfter(h http.Header, message string, now time.Time) time.Duration {
-	if ms, ok := amount(h.Get("Retry-After-Ms"), time.Millisecond); ok {
+	if ms, ok := parseAmount(h.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return ms
 	}
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	if s, ok := amount(v, time.Second); ok {
+	if s, ok := parseAmount(v, time.Second); ok {
 		return s
 	}
 	if t, err := http.ParseTime(v); err == nil {
 		if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
 			now = theirs
 		}
-		return bounded(t.Sub(now))
+		return boundDuration(t.Sub(now))
 	}
 	if d, err := time.ParseDuration(v); err == nil { // "6ms", "1m0s": some vendors do
-		return bounded(d)
+		return boundDuration(d)
 	}
 	return waitIn(message)
 }
 
-func amount(s string, unit time.Duration) (time.Duration, bool) {
+func parseAmount(s string, unit time.Duration) (time.Duration, bool) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil || math.IsNaN(f) {
 		return 0, false
 	}
-	return scaled(f, unit), true
+	return scaleDuration(f, unit), true
 }
 
-func scaled(f float64, unit time.Duration) time.Duration {
+func scaleDuration(f float64, unit time.Duration) time.Duration {
 	f = max(0, min(f, float64(maxRetryAfter)/float64(unit)))
 	return time.Duration(f * float64(unit))
 }
 
-func bounded(d time.Duration) time.Duration { return max(0, min(d, maxRetryAfter)) }
+func boundDuration(d time.Duration) time.Duration { return max(0, min(d, maxRetryAfter)) }
 
 // waitOpeners stand before a wait in the messages of vendors, in lower case.
 var waitOpeners = []string{
@@ -75,7 +75,7 @@ var (
 func waitIn(message string) time.Duration {
 	const enough = 4096 // no vendor tells the wait later than that
 	message = strings.ToLower(message[:min(len(message), enough)])
-	for rest := range following(message, waitOpeners) {
+	for rest := range textBehind(message, waitOpeners) {
 		if wait, ok := readWait(strings.TrimLeft(rest, " \t\r\n:")); ok {
 			return wait
 		}
@@ -83,8 +83,8 @@ func waitIn(message string) time.Duration {
 	return 0
 }
 
-// following gives what stands in text behind each of the openers, in the order of the text.
-func following(text string, openers []string) iter.Seq[string] {
+// textBehind gives what stands in text behind each of the openers, in the order of the text.
+func textBehind(text string, openers []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range text {
 			for _, opener := range openers {
@@ -102,11 +102,11 @@ func readWait(text string) (sum time.Duration, ok bool) {
 		rest := strings.TrimLeft(text, "0123456789.")
 		number := strings.TrimSuffix(text[:len(text)-len(rest)], ".")
 		unit, rest := readUnit(strings.TrimLeft(rest, " \t\r\n"))
-		wait, isNumber := amount(number, unit)
+		wait, isNumber := parseAmount(number, unit)
 		if unit == 0 || !isNumber {
 			return sum, ok
 		}
-		sum, ok = bounded(sum+wait), true
+		sum, ok = boundDuration(sum+wait), true
 		text = strings.TrimLeft(rest, " \t\r\n")
 	}
 }

@@ -83,7 +83,7 @@ func (s *Set) Route(ctx context.Context, ref string, most int) (*Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := s.route([]string{p.Name() + "/" + m.ID}, most)
+	r := s.newRoute([]string{p.Name() + "/" + m.ID}, most)
 	for _, f := range s.settings.Fallbacks {
 		if f != r.refs[0] {
 			r.refs = append(r.refs, f)
@@ -92,29 +92,32 @@ func (s *Set) Route(ctx context.Context, ref string, most int) (*Route, error) {
 	if p.Name() == Offline {
 		r.refs = r.refs[:1]
 	}
-	if err := r.open(ctx, 0); err != nil {
+	if err := r.openStop(ctx, 0); err != nil {
 		return nil, err
 	}
 	if len(r.refs) == 1 {
 		return r, nil
 	}
 	first := r.leg
-	ok, probe := s.health.enter(first.Ref())
+	ok, probe := s.health.enterModel(first.Ref())
 	if r.probe = probe; ok {
 		return r, nil
 	}
-	if r.next(ctx, nil) {
+	if r.moveToNext(ctx, nil) {
 		r.skipped = &Step{
 			Again: true, Moved: true, From: first,
-			Wait:  time.Until(s.health.restOf(restOfModel(first.Ref()))),
-			Cause: &Error{Class: s.health.why(first.Ref()), Provider: first.name, Model: first.Model.ID},
+			Wait: time.Until(s.health.restOf(restOfModel(first.Ref()))),
+			Cause: &Error{
+				Class: s.health.whyResting(first.Ref()), Provider: first.name,
+				Model: first.Model.ID,
+			},
 		}
 		return r, nil
 	}
-	return r, r.open(ctx, 0) // all of them rest: the first is as good as any
+	return r, r.openStop(ctx, 0) // all of them rest: the first is as good as any
 }
 
-func (s *Set) route(refs []string, most int) *Route {
+func (s *Set) newRoute(refs []string, most int) *Route {
 	return &Route{set: s, refs: refs, most: most, spent: map[string]bool{}, missing: map[string]bool{}}
 }
 
@@ -134,7 +137,7 @@ func (r *Route) Skipped() (Step, bool) {
 func (r *Route) Close() {
 	if r.probe {
 		r.probe = false
-		r.set.health.leave(r.leg.Ref())
+		r.set.health.leaveProbe(r.leg.Ref())
 	}
 }
 
@@ -144,7 +147,7 @@ func (r *Route) Worked() {
 	clear(r.spent)
 	clear(r.missing)
 	if r.set != nil {
-		r.set.health.well(r.leg.name, r.leg.key, r.leg.Ref())
+		r.set.health.noteWorked(r.leg.name, r.leg.key, r.leg.Ref())
 	}
 }
 
@@ -159,18 +162,18 @@ func (r *Route) Failed(ctx context.Context, failed *Error) Step {
 	}
 	r.attempt++
 	failed.Key = r.leg.KeyFrom
-	wait, again := r.wait(failed)
-	if again && !r.better(ctx, failed, wait) {
+	wait, again := r.waitWithin(failed)
+	if again && !r.hasBetter(ctx, failed, wait) {
 		return Step{Again: true, Wait: wait, Whole: WithoutStream(failed, r.attempt), From: r.leg, Cause: failed}
 	}
 	return r.Leave(ctx, failed)
 }
 
-// wait is Next within the bounds of the route.
-func (r *Route) wait(failed *Error) (time.Duration, bool) {
+// waitWithin is Next within the bounds of the route.
+func (r *Route) waitWithin(failed *Error) (time.Duration, bool) {
 	wait, again := Next(failed, r.attempt)
 	switch {
-	case r.most != 0 && r.attempt > r.most, r.probe && r.last() > r.at:
+	case r.most != 0 && r.attempt > r.most, r.probe && r.lastStop() > r.at:
 		return 0, false
 	case time.Since(r.failing)+wait > budget:
 		return 0, false
@@ -178,20 +181,20 @@ func (r *Route) wait(failed *Error) (time.Duration, bool) {
 	return wait, again
 }
 
-// better reports whether another key or a fallback is worth more than to wait for this leg.
-func (r *Route) better(ctx context.Context, failed *Error, wait time.Duration) bool {
+// hasBetter reports whether another key or a fallback is worth more than to wait for this leg.
+func (r *Route) hasBetter(ctx context.Context, failed *Error, wait time.Duration) bool {
 	switch failed.Class {
 	case ClassRateLimit:
 		return (r.attempt > 1 || wait > soon) && r.otherKey() >= 0
 	case ClassOverloaded:
-		return r.attempt > 1 && r.last() > r.at
+		return r.attempt > 1 && r.lastStop() > r.at
 	default:
 		return ctx.Err() != nil
 	}
 }
 
-// last is the number of the last stop.
-func (r *Route) last() int { return len(r.refs) - 1 }
+// lastStop is the number of the last stop.
+func (r *Route) lastStop() int { return len(r.refs) - 1 }
 
 // Leave gives Leg up after a failure that is not worth another try there: another key when the
 // failure is the key's, else a fallback, else nothing.
@@ -215,24 +218,24 @@ func (r *Route) Leave(ctx context.Context, failed *Error) Step {
 		}
 		r.filtered = true
 	case ClassModelNotFound:
-		failed.Hint = r.set.suggest(from, failed.Hint)
+		failed.Hint = r.set.suggestNames(from, failed.Hint)
 	default:
 	}
 	if failed.unreachable {
 		r.missing[from.Ref()] = true
 	}
-	if r.next(ctx, nil) {
-		r.bench(from, failed)
+	if r.moveToNext(ctx, nil) {
+		r.restLeft(from, failed)
 		return Step{Again: true, Moved: true, From: from, Cause: failed}
 	}
-	return r.wake(ctx, failed)
+	return r.waitForNetwork(ctx, failed)
 }
 
-// bench lets the model that was left rest, when the failure says something about the model.
-func (r *Route) bench(from Leg, failed *Error) {
+// restLeft lets the model that was left rest, when the failure says something about the model.
+func (r *Route) restLeft(from Leg, failed *Error) {
 	switch failed.Class {
 	case ClassContentFilter, ClassTooLarge:
-		r.set.health.leave(from.Ref())
+		r.set.health.leaveProbe(from.Ref())
 	default:
 		r.set.health.benchModel(from.Ref(), failed)
 	}
@@ -242,32 +245,33 @@ func (r *Route) bench(from Leg, failed *Error) {
 func (r *Route) Larger(ctx context.Context, failed *Error) Step {
 	from := r.leg
 	window := max(from.Model.Window, failed.Window)
-	if r.set != nil && window > 0 && r.next(ctx, func(m Model) bool { return m.Window > window }) {
+	if r.set != nil && window > 0 &&
+		r.moveToNext(ctx, func(m Model) bool { return m.Window > window }) {
 		return Step{Again: true, Moved: true, From: from, Cause: failed}
 	}
 	return Step{From: from, Cause: failed}
 }
 
-// wake is for a machine without network: when no server of at least two can be found it begins
-// again, and waits longer each time.
-func (r *Route) wake(ctx context.Context, failed *Error) Step {
+// waitForNetwork is for a machine without network: when no server of at least two can be found it
+// begins again, and waits longer each time.
+func (r *Route) waitForNetwork(ctx context.Context, failed *Error) Step {
 	from := r.leg
 	wait := min(30*time.Second, 5*time.Second<<min(r.offline, 3))
-	if len(r.missing) < 2 || !failed.unreachable || time.Since(r.failing)+wait > budget || r.open(ctx, 0) != nil {
+	if len(r.missing) < 2 || !failed.unreachable || time.Since(r.failing)+wait > budget || r.openStop(ctx, 0) != nil {
 		return Step{From: from, Cause: failed}
 	}
 	r.offline++
 	return Step{Again: true, Moved: r.leg.Ref() != from.Ref(), From: from, Wait: wait, Offline: true, Cause: failed}
 }
 
-// next moves to the next stop that does not rest and can be used.
-func (r *Route) next(ctx context.Context, fits func(Model) bool) bool {
+// moveToNext moves to the next stop that does not rest and can be used.
+func (r *Route) moveToNext(ctx context.Context, fits func(Model) bool) bool {
 	was, at := r.leg, r.at
-	for i := at + 1; i <= r.last(); i++ {
-		if r.open(ctx, i) != nil || fits != nil && !fits(r.leg.Model) || r.leg.Ref() == was.Ref() {
+	for i := at + 1; i <= r.lastStop(); i++ {
+		if r.openStop(ctx, i) != nil || fits != nil && !fits(r.leg.Model) || r.leg.Ref() == was.Ref() {
 			continue
 		}
-		if ok, probe := r.set.health.enter(r.leg.Ref()); ok {
+		if ok, probe := r.set.health.enterModel(r.leg.Ref()); ok {
 			r.probe = probe
 			return true
 		}
@@ -276,9 +280,9 @@ func (r *Route) next(ctx context.Context, fits func(Model) bool) bool {
 	return false
 }
 
-// open makes a stop the leg, with the key whose turn it is.
-func (r *Route) open(ctx context.Context, at int) error {
-	leg, err := r.set.leg(ctx, r.refs[at])
+// openStop makes a stop the leg, with the key whose turn it is.
+func (r *Route) openStop(ctx context.Context, at int) error {
+	leg, err := r.set.resolveLeg(ctx, r.refs[at])
 	if err != nil {
 		return err
 	}
@@ -291,7 +295,7 @@ func (r *Route) otherKey() int {
 	if r.set == nil {
 		return -1
 	}
-	for _, i := range r.set.health.awake(r.leg.name, r.leg.all) {
+	for _, i := range r.set.health.awakeKeys(r.leg.name, r.leg.all) {
 		if key := r.leg.all[i].Key; key != r.leg.key && !r.spent[key] {
 			return i
 		}
@@ -307,36 +311,36 @@ func (r *Route) useKey(at int) error {
 	return err
 }
 
-// leg resolves a reference to a leg, with the key whose turn it is.
-func (s *Set) leg(ctx context.Context, ref string) (Leg, error) {
+// resolveLeg resolves a reference to a leg, with the key whose turn it is.
+func (s *Set) resolveLeg(ctx context.Context, ref string) (Leg, error) {
 	p, m, err := s.Resolve(ctx, ref)
 	if err != nil {
 		return Leg{}, err
 	}
 	s.mu.Lock()
-	e, err := s.endpoint(p.Name(), m.ID)
+	e, err := s.endpointFor(p.Name(), m.ID)
 	s.mu.Unlock()
 	if err != nil {
 		return Leg{}, err
 	}
-	all := e.credentials()
-	return s.legWith(p.Name(), m.ID, all, s.health.take(e.Name, e.Strategy, all))
+	all := e.allCredentials()
+	return s.legWith(p.Name(), m.ID, all, s.health.takeKey(e.Name, e.Strategy, all))
 }
 
 func (s *Set) legWith(name, model string, all []Credential, key int) (Leg, error) {
-	e, p, err := s.provider(name, model, key)
+	e, p, err := s.resolveProvider(name, model, key)
 	if err != nil {
 		return Leg{}, err
 	}
-	leg := Leg{Provider: p, Model: s.describe(e, model), name: name, all: all, key: e.Key, KeyFrom: e.KeyFrom}
+	leg := Leg{Provider: p, Model: s.describeModel(e, model), name: name, all: all, key: e.Key, KeyFrom: e.KeyFrom}
 	if n := len(leg.all); n > 1 {
 		leg.Key, leg.Keys = key+1, n
 	}
 	return leg, nil
 }
 
-// suggest adds the names of models that are near to one that is not there.
-func (s *Set) suggest(l Leg, hint string) string {
+// suggestNames adds the names of models that are near to one that is not there.
+func (s *Set) suggestNames(l Leg, hint string) string {
 	var names []string
 	s.mu.Lock()
 	for ref := range s.learned {
@@ -347,7 +351,7 @@ func (s *Set) suggest(l Leg, hint string) string {
 	e := s.settings.Providers[l.name]
 	s.mu.Unlock()
 	if names = append(names, e.Models...); len(names) == 0 && e.vendorOwn() {
-		for _, m := range s.settings.known().Models {
+		for _, m := range s.settings.catalogueOf().Models {
 			names = append(names, m.ID)
 		}
 	}

@@ -55,14 +55,14 @@ func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) 
 	if ref == "" {
 		ref = s.settings.Default
 	}
-	name, model, err := s.find(ctx, ref)
+	name, model, err := s.splitRef(ctx, ref)
 	if err != nil && asked == "" && !s.settings.Explicit && !s.settings.NoSubstitute && len(s.settings.Providers) == 0 {
-		name, err = s.first(ctx), nil // the file of someone who has no key yet
+		name, err = s.firstProvider(ctx), nil // the file of someone who has no key yet
 	}
 	if err != nil {
 		return nil, Model{}, err
 	}
-	e, p, err := s.provider(name, model, anyKey)
+	e, p, err := s.resolveProvider(name, model, anyKey)
 	if err != nil {
 		return nil, Model{}, err
 	}
@@ -70,18 +70,18 @@ func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) 
 		if model, err = s.defaultModel(ctx, e, p); err != nil {
 			return nil, Model{}, err
 		}
-		if e, p, err = s.provider(name, model, anyKey); err != nil {
+		if e, p, err = s.resolveProvider(name, model, anyKey); err != nil {
 			return nil, Model{}, err
 		}
 	}
-	return p, s.describe(e, model), nil
+	return p, s.describeModel(e, model), nil
 }
 
-// find splits ref into a provider's name and a model; the model is "" when ref names a provider
+// splitRef splits ref into a provider's name and a model; the model is "" when ref names a provider
 // only, or nothing.
-func (s *Set) find(ctx context.Context, ref string) (name, model string, err error) {
+func (s *Set) splitRef(ctx context.Context, ref string) (name, model string, err error) {
 	if ref == "" {
-		if name = s.first(ctx); name == Offline && s.settings.NoSubstitute {
+		if name = s.firstProvider(ctx); name == Offline && s.settings.NoSubstitute {
 			return "", "", &Error{
 				Class:   ClassModelNotFound,
 				Message: "no model is there to answer: none is chosen, there is no key, and no model server was found on this machine",
@@ -90,28 +90,28 @@ func (s *Set) find(ctx context.Context, ref string) (name, model string, err err
 		}
 		return name, "", nil
 	}
-	ref = s.alias(ref)
+	ref = s.resolveAlias(ref)
 	head, tail, slash := strings.Cut(ref, "/")
 	if _, taken := s.settings.Providers[head]; !taken {
-		head = s.settings.known().canonical(head)
+		head = s.settings.catalogueOf().vendorName(head)
 	}
-	if s.knows(ctx, head) {
+	if s.knowsProvider(ctx, head) {
 		return head, tail, nil
 	}
-	for _, n := range s.settings.names() {
+	for _, n := range s.settings.providerNames() {
 		if slices.Contains(s.settings.Providers[n].Models, ref) {
 			return n, ref, nil
 		}
 	}
-	names := s.settings.names()
-	if v, ok := s.settings.known().Named(head); ok && slash && !s.resells(names) {
-		return "", "", v.missing(tail)
+	names := s.settings.providerNames()
+	if v, ok := s.settings.catalogueOf().Named(head); ok && slash && !s.resellsModel(names) {
+		return "", "", v.whyMissing(tail)
 	}
 	if len(names) > 0 {
-		return s.home(names), ref, nil
+		return s.homeProvider(names), ref, nil
 	}
-	for n := range s.found(ctx) {
-		if s.offers(ctx, n, ref) {
+	for n := range s.foundServers(ctx) {
+		if s.offersModel(ctx, n, ref) {
 			return n, ref, nil
 		}
 	}
@@ -123,10 +123,10 @@ func (s *Set) find(ctx context.Context, ref string) (name, model string, err err
 		"run \"hermes setup\", or set OPENAI_API_KEY", ref)
 }
 
-// alias is what a short name of a model means: the first place that can be had. A name that is
-// something else, too, is no alias.
-func (s *Set) alias(ref string) string {
-	to := s.settings.known().Aliases[ref]
+// resolveAlias is what a short name of a model means: the first place that can be had. A name that
+// is something else, too, is no alias.
+func (s *Set) resolveAlias(ref string) string {
+	to := s.settings.catalogueOf().Aliases[ref]
 	if _, taken := s.settings.Providers[ref]; taken || len(to) == 0 {
 		return ref
 	}
@@ -144,20 +144,20 @@ func (s *Set) alias(ref string) string {
 	return to[0]
 }
 
-// resells reports whether the provider for a model that names another vendor may have that model:
-// it is no vendor's own.
-func (s *Set) resells(names []string) bool {
+// resellsModel reports whether the provider for a model that names another vendor may have that
+// model: it is no vendor's own.
+func (s *Set) resellsModel(names []string) bool {
 	if len(names) == 0 {
 		return false
 	}
-	name := s.home(names)
+	name := s.homeProvider(names)
 	e := s.settings.Providers[name]
-	e.Name, e.catalogue = name, s.settings.known()
+	e.Name, e.catalogue = name, s.settings.catalogueOf()
 	return !e.vendorOwn()
 }
 
-// missing says why a vendor cannot be talked to.
-func (v Vendor) missing(model string) error {
+// whyMissing says why a vendor cannot be talked to.
+func (v Vendor) whyMissing(model string) error {
 	e := &Error{Class: ClassAuth, Provider: v.Name, Model: model}
 	switch {
 	case v.Closed != "":
@@ -172,8 +172,9 @@ func (v Vendor) missing(model string) error {
 	return e
 }
 
-// home is the provider for a bare model name: the one that the default names, else the first.
-func (s *Set) home(names []string) string {
+// homeProvider is the provider for a bare model name: the one that the default names, else the
+// first.
+func (s *Set) homeProvider(names []string) string {
 	head, _, _ := strings.Cut(s.settings.Default, "/")
 	if _, ok := s.settings.Providers[head]; ok {
 		return head
@@ -181,18 +182,18 @@ func (s *Set) home(names []string) string {
 	return names[0]
 }
 
-func (s *Set) first(ctx context.Context) string {
-	for _, n := range s.settings.names() {
+func (s *Set) firstProvider(ctx context.Context) string {
+	for _, n := range s.settings.providerNames() {
 		e := s.settings.Providers[n]
-		if v, ok := (Endpoint{Name: n, BaseURL: e.BaseURL, catalogue: s.settings.known()}).vendor(); ok && v.Asked && len(e.Models) == 0 {
+		if v, ok := (Endpoint{Name: n, BaseURL: e.BaseURL, catalogue: s.settings.catalogueOf()}).vendorOf(); ok && v.Asked && len(e.Models) == 0 {
 			continue
 		}
 		if e.Key != "" || e.Local() || len(e.Models) > 0 {
 			return n
 		}
 	}
-	found := s.found(ctx)
-	for _, l := range s.settings.known().locals() {
+	found := s.foundServers(ctx)
+	for _, l := range s.settings.catalogueOf().localServers() {
 		if _, ok := found[l.Name]; ok {
 			return l.Name
 		}
@@ -200,30 +201,30 @@ func (s *Set) first(ctx context.Context) string {
 	return Offline
 }
 
-// knows reports whether name is a provider, looking on this machine only for the names that are
-// found there.
-func (s *Set) knows(ctx context.Context, name string) bool {
+// knowsProvider reports whether name is a provider, looking on this machine only for the names that
+// are found there.
+func (s *Set) knowsProvider(ctx context.Context, name string) bool {
 	if _, ok := s.settings.Providers[name]; ok || name == Offline {
 		return true
 	}
-	if !slices.ContainsFunc(s.settings.known().locals(), func(l Vendor) bool { return l.Name == name }) {
+	if !slices.ContainsFunc(s.settings.catalogueOf().localServers(), func(l Vendor) bool { return l.Name == name }) {
 		return false
 	}
-	_, ok := s.found(ctx)[name]
+	_, ok := s.foundServers(ctx)[name]
 	return ok
 }
 
-func (s *Set) offers(ctx context.Context, name, model string) bool {
-	_, p, err := s.provider(name, model, anyKey)
+func (s *Set) offersModel(ctx context.Context, name, model string) bool {
+	_, p, err := s.resolveProvider(name, model, anyKey)
 	if err != nil {
 		return false
 	}
-	list, _ := s.models(ctx, p) // a server that cannot be asked offers nothing
+	list, _ := s.listModels(ctx, p) // a server that cannot be asked offers nothing
 	return slices.ContainsFunc(list, func(m Model) bool { return m.ID == model })
 }
 
-// found returns the local servers, looking for them when none is known yet.
-func (s *Set) found(ctx context.Context) map[string]Endpoint {
+// foundServers returns the local servers, looking for them when none is known yet.
+func (s *Set) foundServers(ctx context.Context) map[string]Endpoint {
 	s.mu.Lock()
 	known := maps.Clone(s.local)
 	s.mu.Unlock()
@@ -236,8 +237,9 @@ func (s *Set) found(ctx context.Context) map[string]Endpoint {
 	return known
 }
 
-// endpoint is what is configured or found under a name, with the mode in which it serves the model.
-func (s *Set) endpoint(name, model string) (Endpoint, error) {
+// endpointFor is what is configured or found under a name, with the mode in which it serves the
+// model.
+func (s *Set) endpointFor(name, model string) (Endpoint, error) {
 	e, ok := s.settings.Providers[name]
 	if !ok {
 		e, ok = s.local[name]
@@ -248,26 +250,26 @@ func (s *Set) endpoint(name, model string) (Endpoint, error) {
 	if !ok {
 		return e, fmt.Errorf("no provider is called %q", name)
 	}
-	e.Name, e.catalogue = name, s.settings.known()
-	e.Kind = e.mode(model)
+	e.Name, e.catalogue = name, s.settings.catalogueOf()
+	e.Kind = e.modeFor(model)
 	return e, nil
 }
 
 // anyKey leaves the choice of a key to what is known of them.
 const anyKey = -1
 
-// provider is the one resolver: of a provider's name and a model it makes mode, key and address,
-// and who talks there. Of several keys it takes the one with the number.
-func (s *Set) provider(name, model string, key int) (Endpoint, Provider, error) {
+// resolveProvider is the one resolver: of a provider's name and a model it makes mode, key and
+// address, and who talks there. Of several keys it takes the one with the number.
+func (s *Set) resolveProvider(name, model string, key int) (Endpoint, Provider, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, err := s.endpoint(name, model)
+	e, err := s.endpointFor(name, model)
 	if err != nil {
 		return e, nil, err
 	}
-	all := e.credentials()
+	all := e.allCredentials()
 	if key == anyKey {
-		key = s.health.peek(name, all)
+		key = s.health.peekKey(name, all)
 	}
 	e.Key, e.KeyFrom = all[key].Key, all[key].From
 	id := fmt.Sprintf("%s %s %d", name, e.Kind, key)
@@ -291,10 +293,10 @@ func (s *Set) defaultModel(ctx context.Context, e Endpoint, p Provider) (string,
 	if len(e.Models) > 0 {
 		return e.Models[0], nil
 	}
-	if v, ok := e.vendor(); ok && v.Model != "" && v.owns(e.BaseURL) {
+	if v, ok := e.vendorOf(); ok && v.Model != "" && v.ownsAddress(e.BaseURL) {
 		return v.Model, nil
 	}
-	list, err := s.models(ctx, p)
+	list, err := s.listModels(ctx, p)
 	if err != nil {
 		return "", err
 	}
@@ -304,9 +306,9 @@ func (s *Set) defaultModel(ctx context.Context, e Endpoint, p Provider) (string,
 	return list[0].ID, nil
 }
 
-// describe is what is known about a model now: what the person says, else its server, else the
+// describeModel is what is known about a model now: what the person says, else its server, else the
 // catalogue.
-func (s *Set) describe(e Endpoint, id string) Model {
+func (s *Set) describeModel(e Endpoint, id string) Model {
 	s.mu.Lock()
 	m, ok := s.learned[e.Name+"/"+id]
 	s.mu.Unlock()
@@ -314,24 +316,24 @@ func (s *Set) describe(e Endpoint, id string) Model {
 		m = Known(e, id)
 	}
 	if d := s.settings.Default; d == id || d == e.Name+"/"+id || d == e.Name && slices.Index(e.Models, id) == 0 {
-		m = Limit{Window: s.settings.Window}.apply(m)
+		m = Limit{Window: s.settings.Window}.applyTo(m)
 	}
 	m.Mode, m.Key = Offline, true
 	if e.Kind != Offline {
 		e.Kind = s.settings.Providers[e.Name].Kind // e may be resolved for another model
-		m.Mode, m.Key = e.mode(id), e.Key != "" || e.Local()
-		m = s.settings.known().ownWord(e, m)
+		m.Mode, m.Key = e.modeFor(id), e.Key != "" || e.Local()
+		m = s.settings.catalogueOf().ownWord(e, m)
 	}
 	if e.CacheTTL == "1h" && m.Mode == ModeMessages {
-		m = m.hourly()
+		m = m.atHourlyPrices()
 	}
-	return e.Limits[id].apply(m)
+	return e.Limits[id].applyTo(m)
 }
 
 // listTime bounds one request for a list of models.
 const listTime = 5 * time.Second
 
-func (s *Set) models(ctx context.Context, p Provider) ([]Model, error) {
+func (s *Set) listModels(ctx context.Context, p Provider) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	list, err := p.Models(ctx)
@@ -348,7 +350,7 @@ func (s *Set) models(ctx context.Context, p Provider) ([]Model, error) {
 
 // Names returns the names of the configured and found providers; offline is always the last.
 func (s *Set) Names() []string {
-	names := s.settings.names()
+	names := s.settings.providerNames()
 	s.mu.Lock()
 	for _, n := range slices.Sorted(maps.Keys(s.local)) {
 		if !slices.Contains(names, n) {
@@ -370,23 +372,23 @@ func (s *Set) List(ctx context.Context) []Model {
 	lists := make([][]Model, len(names))
 	var wait sync.WaitGroup
 	for i, n := range names {
-		e, p, err := s.provider(n, "", anyKey)
+		e, p, err := s.resolveProvider(n, "", anyKey)
 		if err != nil {
 			continue
 		}
 		wait.Add(1)
 		crash.Go("provider list "+n, func() {
 			defer wait.Done()
-			list, err := s.models(ctx, p)
+			list, err := s.listModels(ctx, p)
 			if err != nil { // a picker shows what there is; a call will say what is wrong
-				list = s.settings.known().rows(e)
+				list = s.settings.catalogueOf().ownModels(e)
 			}
 			for _, m := range list {
-				lists[i] = append(lists[i], s.describe(e, m.ID))
+				lists[i] = append(lists[i], s.describeModel(e, m.ID))
 			}
 			for _, id := range e.Models { // what a person named is there, whether the server lists it or not
 				if !slices.ContainsFunc(list, func(m Model) bool { return m.ID == id }) {
-					lists[i] = append(lists[i], s.describe(e, id))
+					lists[i] = append(lists[i], s.describeModel(e, id))
 				}
 			}
 		})
@@ -399,22 +401,22 @@ func (s *Set) List(ctx context.Context) []Model {
 // be with a key. It asks nobody.
 func (s *Set) Others() []Model {
 	var out []Model
-	for _, v := range s.settings.known().Vendors {
+	for _, v := range s.settings.catalogueOf().Vendors {
 		if _, ok := s.settings.Providers[v.Name]; ok || v.Local || v.Closed != "" {
 			continue
 		}
-		e := Endpoint{Name: v.Name, BaseURL: v.BaseURL, catalogue: s.settings.known()}
-		for _, m := range s.settings.known().rows(e) {
-			m.Mode = e.mode(m.ID)
+		e := Endpoint{Name: v.Name, BaseURL: v.BaseURL, catalogue: s.settings.catalogueOf()}
+		for _, m := range s.settings.catalogueOf().ownModels(e) {
+			m.Mode = e.modeFor(m.ID)
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// rows are the models that the catalogue knows of the endpoint's own vendor.
-func (c *Catalogue) rows(e Endpoint) []Model {
-	v, ok := e.vendor()
+// ownModels are the models that the catalogue knows of the endpoint's own vendor.
+func (c *Catalogue) ownModels(e Endpoint) []Model {
+	v, ok := e.vendorOf()
 	if !ok || v.Name != e.Name {
 		return nil
 	}
@@ -422,8 +424,8 @@ func (c *Catalogue) rows(e Endpoint) []Model {
 	seen := map[string]bool{}
 	for _, list := range [][]ModelFacts{c.own, c.fresh[v.Name], c.Models} {
 		for _, f := range list {
-			if f.Vendor == v.Name && !seen[plain(f.ID)] {
-				seen[plain(f.ID)] = true
+			if f.Vendor == v.Name && !seen[plainModelName(f.ID)] {
+				seen[plainModelName(f.ID)] = true
 				out = append(out, Known(e, f.ID))
 			}
 		}
@@ -433,18 +435,18 @@ func (c *Catalogue) rows(e Endpoint) []Model {
 
 // Endpoint is where ref is served, with the key for it, and the model that it names.
 func (s *Set) Endpoint(ctx context.Context, ref string) (Endpoint, string, error) {
-	name, model, err := s.find(ctx, ref)
+	name, model, err := s.splitRef(ctx, ref)
 	if err != nil {
 		return Endpoint{}, "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, err := s.endpoint(name, model)
+	e, err := s.endpointFor(name, model)
 	if err != nil {
 		return e, "", err
 	}
-	all := e.credentials()
-	key := all[s.health.peek(name, all)]
+	all := e.allCredentials()
+	key := all[s.health.peekKey(name, all)]
 	e.Key, e.KeyFrom = key.Key, key.From
 	return e, model, nil
 }

@@ -74,7 +74,7 @@ type Limit struct {
 	Effort            string  // of its thinking
 }
 
-func (l Limit) apply(m Model) Model {
+func (l Limit) applyTo(m Model) Model {
 	if l.Window > 0 {
 		m.Window = l.Window
 	}
@@ -92,7 +92,7 @@ func (l Limit) apply(m Model) Model {
 }
 
 // Local reports whether the endpoint is on this machine.
-func (e Endpoint) Local() bool { return loopback(e.BaseURL) }
+func (e Endpoint) Local() bool { return isLoopback(e.BaseURL) }
 
 // Timeouts are the watchdogs of a stream, on the monotonic clock. Zero fields mean the default.
 type Timeouts struct {
@@ -126,9 +126,9 @@ func (s Settings) WithEnv(getenv func(string) string) Settings {
 	if s.Providers == nil {
 		s.Providers = map[string]Endpoint{}
 	}
-	for _, v := range s.known().Vendors {
+	for _, v := range s.catalogueOf().Vendors {
 		e, configured := s.Providers[v.Name]
-		if e, ok := v.endpoint(e, configured, getenv); ok {
+		if e, ok := v.endpointFor(e, configured, getenv); ok {
 			s.Providers[v.Name] = e
 		}
 	}
@@ -141,16 +141,18 @@ func (s Settings) WithEnv(getenv func(string) string) Settings {
 	return s
 }
 
-func (s Settings) known() *Catalogue {
+func (s Settings) catalogueOf() *Catalogue {
 	if s.Catalogue != nil {
 		return s.Catalogue
 	}
 	return Shipped()
 }
 
-// endpoint is e with the address and the key that the environment has for the vendor. It reports
+// endpointFor is e with the address and the key that the environment has for the vendor. It reports
 // whether there is anything to talk to.
-func (v Vendor) endpoint(e Endpoint, configured bool, getenv func(string) string) (Endpoint, bool) {
+func (v Vendor) endpointFor(e Endpoint, configured bool, getenv func(string) string) (Endpoint,
+	bool,
+) {
 	said := ""
 	if v.BaseEnv != "" {
 		said = getenv(v.BaseEnv)
@@ -169,14 +171,14 @@ func (v Vendor) endpoint(e Endpoint, configured bool, getenv func(string) string
 		return e, configured
 	}
 	// An address in the file that is not the vendor's gets no key that it was not given.
-	if own := v.owns(base) || said != "" && sameHost(base, said); own {
+	if own := v.ownsAddress(base) || said != "" && sameHost(base, said); own {
 		for _, name := range v.keyNames() {
 			if getenv(name) != "" {
 				e = e.WithKeys(name, getenv)
 			}
 		}
 	}
-	e.BaseURL = v.address(base)
+	e.BaseURL = v.addressFor(base)
 	return e, true
 }
 
@@ -187,17 +189,17 @@ func (e Endpoint) WithKeys(name string, getenv func(string) string) Endpoint {
 		e.Key, e.KeyFrom = getenv(name), name
 	}
 	if e.KeyFrom == name {
-		e.Keys = append(slices.Clip(e.Keys), numbered(name, getenv)...)
+		e.Keys = append(slices.Clip(e.Keys), numberedKeys(name, getenv)...)
 	}
 	return e
 }
 
-// names returns the configured providers in the order in which a default is looked for: vendors in
-// the order of the catalogue, then the others by name.
-func (s Settings) names() []string {
+// providerNames returns the configured providers in the order in which a default is looked for:
+// vendors in the order of the catalogue, then the others by name.
+func (s Settings) providerNames() []string {
 	out := slices.Sorted(maps.Keys(s.Providers))
 	rank := map[string]int{}
-	for i, v := range s.known().Vendors {
+	for i, v := range s.catalogueOf().Vendors {
 		rank[v.Name] = i + 1
 	}
 	slices.SortStableFunc(out, func(a, b string) int {
