@@ -51,7 +51,7 @@ type Item struct {
 	Namespace  string         `json:"namespace,omitempty"`
 	Key        string         `json:"key"`
 	Value      string         `json:"value"`
-	Metadata   map[string]any `json:"metadata,omitempty"`
+	Metadata   map[string]any `json:"metadata"` // {} for none
 	Created    time.Time      `json:"created"`
 	LastUsed   time.Time      `json:"last_used,omitzero"`
 	Uses       int            `json:"uses"`
@@ -169,7 +169,8 @@ func scanItem(r scanner) (it Item, err error) {
 		return it, err
 	}
 	it.Created, it.LastUsed, it.Expires = timeOf(created), timeOf(used), timeOf(expires)
-	if meta != "" && meta != "{}" {
+	it.Metadata = map[string]any{}
+	if meta != "" {
 		err = json.Unmarshal([]byte(meta), &it.Metadata)
 	}
 	return it, err
