@@ -14,6 +14,7 @@ type Surroundings struct {
 	Folder     string // as people write it: "~/weather"
 	Branch     string // of the folder's repository; "" when it is in none
 	Background int    // commands that run in the background
+	Learned    int    // proposals that wait for the person's word
 }
 
 // surroundings brings what was found.
@@ -57,11 +58,12 @@ func (f *frame) takeSurroundings(m surroundings) tea.Cmd {
 	return nil
 }
 
-// changesSurroundings says that an event may have changed the branch, or what runs in the
-// background.
+// changesSurroundings says that an event may have changed the branch, what runs in the background,
+// or what was learned.
 func changesSurroundings(e event.Event) bool {
 	switch e.(type) {
-	case event.SessionOpened, event.ToolEnded, event.TurnEnded, event.ProcessEnded, event.Resync:
+	case event.SessionOpened, event.ToolEnded, event.TurnEnded, event.ProcessEnded, event.Resync,
+		event.LearnProposed, event.LearnSettled:
 		return true
 	default:
 		return false

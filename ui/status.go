@@ -351,6 +351,9 @@ func (f *frame) statusLeft(s *sessionStatus) string {
 	if len(parts) == 0 {
 		parts = append(parts, st.Status.Render("ready"))
 	}
+	if n := s.around.Learned; n > 0 && !s.busy {
+		parts = append(parts, st.Status.Render(fmt.Sprintf("%d learned: /learn", n)))
+	}
 	return strings.Join(parts, "  ")
 }
 

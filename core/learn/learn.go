@@ -21,7 +21,9 @@ package learn
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -87,6 +89,8 @@ type Learner struct {
 	over   []string           // ids of the last turns that were taken in
 	told   chan struct{}      // closed when there is one more, or some were lost
 	lost   bool               // events were lost: a turn that is not known may never be taken in
+	open   int                // proposals that waited when the file was as it was at asof
+	asof   fs.FileInfo
 	work   sync.WaitGroup
 }
 
@@ -102,6 +106,23 @@ func New(o Options) *Learner {
 		o.Publish = func(event.Header, event.Event) {}
 	}
 	return &Learner{o: o, file: store{dir: o.Dir}, turns: map[string]*turn{}, told: make(chan struct{})}
+}
+
+// Waiting is how many proposals wait for a word. It reads the file only when that has changed.
+func (l *Learner) Waiting() int {
+	info, err := os.Stat(l.file.path())
+	if err != nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asof != nil && os.SameFile(l.asof, info) && l.asof.ModTime().Equal(info.ModTime()) {
+		return l.open
+	}
+	if st, err := l.file.readState(); err == nil {
+		l.open, l.asof = st.open(), info
+	}
+	return l.open
 }
 
 // retry is how often a review is tried that had to wait.

@@ -56,3 +56,22 @@ func TestNothingIsWrittenBesideATurn(t *testing.T) {
 		t.Error("it was not given back at the end")
 	}
 }
+
+// The count is that of the file, whoever changed it.
+func TestWaitingIsWhatTheFileSays(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, settings(Propose))
+	if n := d.Waiting(); n != 0 {
+		t.Errorf("%d wait, and nothing is kept", n)
+	}
+	other := New(d.o)
+	for want := 1; want < 4; want++ {
+		p := Proposal{Kind: KindCreate, Skill: "a", After: "x"}
+		if _, err := other.propose(p); err != nil {
+			t.Fatal(err)
+		}
+		if n := d.Waiting(); n != want {
+			t.Errorf("%d wait, want %d", n, want)
+		}
+	}
+}

@@ -40,14 +40,14 @@ func levelOf(p approval.Policy) string {
 	return ""
 }
 
-// lookAround reads what a session stands in: its folder, the branch there, and what runs in the
-// background.
+// lookAround reads what a session stands in: its folder, the branch there, what runs in the
+// background, and what was learned and waits.
 func (w *workbench) lookAround(ctx context.Context, uid string) ui.Surroundings {
-	dir, background := w.options.Core.Cwd, 0
+	dir, background, learned := w.options.Core.Cwd, 0, 0
 	if app, err := w.boot.waitForApp(ctx); err == nil {
-		dir, background = w.folderOf(uid), countBackground(app, uid)
+		dir, background, learned = w.folderOf(uid), countBackground(app, uid), app.Learning().Waiting()
 	}
-	return ui.Surroundings{Folder: shortFolder(dir), Branch: branchOf(dir), Background: background}
+	return ui.Surroundings{Folder: shortFolder(dir), Branch: branchOf(dir), Background: background, Learned: learned}
 }
 
 func countBackground(app *core.App, uid string) (n int) {
