@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -17,11 +18,22 @@ type Fact struct {
 }
 
 // NewCard returns an overlay that shows facts, each whole: what is too long goes on below.
-func NewCard(title string, facts []Fact) Overlay { return &card{title: title, facts: facts} }
+func NewCard(title string, facts []Fact) Overlay {
+	return &card{title: text.OneLine(title), facts: cleanFacts(facts)}
+}
+
+// cleanFacts are facts whose names, which others may have given, are words in one line.
+func cleanFacts(facts []Fact) []Fact {
+	out := slices.Clone(facts)
+	for i := range out {
+		out[i].Name = text.OneLine(out[i].Name)
+	}
+	return out
+}
 
 // NewCards returns an overlay of n cards, the newest first, of which at is shown; facts makes one.
 func NewCards(title string, n, at int, facts func(i int) []Fact) Overlay {
-	return &card{title: title, facts: facts(at), n: n, at: at, make: facts}
+	return &card{title: text.OneLine(title), facts: cleanFacts(facts(at)), n: n, at: at, make: facts}
 }
 
 type card struct {
@@ -59,7 +71,7 @@ func (c *card) Hint() string {
 // turnTo shows another card, if there is one.
 func (c *card) turnTo(at int) {
 	if at >= 0 && at < c.n && at != c.at {
-		c.at, c.top, c.facts = at, 0, c.make(at)
+		c.at, c.top, c.facts = at, 0, cleanFacts(c.make(at))
 	}
 }
 
