@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"hermes/core/agent"
@@ -49,7 +50,7 @@ func (p *boxes) Exec(ctx context.Context, r backend.Request) (backend.Result, er
 	swap := func(data []byte, from, to string) []byte {
 		return bytes.ReplaceAll(data, []byte(`"`+from), []byte(`"`+to))
 	}
-	out := swap(files.Serve(ctx, files.Local{Home: p.folder}, swap(r.Stdin, inBox, p.folder)), p.folder, inBox)
+	out := swap(files.Serve(ctx, files.Local{Home: p.folder, Dir: strings.Replace(p.dir, inBox, p.folder, 1)}, swap(r.Stdin, inBox, p.folder)), p.folder, inBox)
 	p.asked += len(out)
 	return backend.Result{Output: out}, ctx.Err()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"hermes/core/files"
 	"hermes/core/realpath"
 	"hermes/core/room"
+	"hermes/core/tool/file"
 )
 
 const (
@@ -85,16 +85,17 @@ func hiddenThere(name string) bool { return strings.HasPrefix(name, ".") }
 type namedThere struct {
 	word, path string
 	room       room.Room
+	home       string // our data folder
 }
 
 // findThere reports false for a word that names no back end of another machine.
 func (a *App) findThere(uid, word string) (n namedThere, ok bool) {
-	backend, file, far := checkpoint.SplitFar(word)
+	backend, at, far := checkpoint.SplitFar(word)
 	if !far {
 		return n, false
 	}
 	r, err := a.roomFinder().Find(uid, backend)
-	return namedThere{word, file, r}, err == nil && r.Name != ""
+	return namedThere{word, at, r, a.Config().Paths().Home}, err == nil && r.Name != ""
 }
 
 // resolvePath follows links, and refuses what a text of somebody else, pasted into a message, could
@@ -113,6 +114,9 @@ func (n namedThere) resolvePath(ctx context.Context) (real string, st realpath.S
 	}
 	if slices.ContainsFunc(strings.Split(strings.TrimPrefix(at.Real, root.Real), "/"), hiddenThere) {
 		return "", st, errors.New("it is hidden")
+	}
+	if err := file.MayBeNamed(n.home, n.room, at); err != nil { // the folder moves with the agent's cd
+		return "", st, err
 	}
 	st, err = n.room.Files.Stat(ctx, at.Real)
 	return at.Real, st, err
@@ -142,11 +146,7 @@ func (n namedThere) readPart(ctx context.Context) (chat.Part, error) {
 		return chat.Part{}, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFetched+1))
-	if err != nil {
-		return chat.Part{}, err
-	}
-	return content.FromNamed(path.Base(real), data, st.Size)
+	return content.FromOpen(path.Base(real), f, st.Size, maxFetched)
 }
 
 // DescribeThere says in a few words what the words of a text would attach that name files of a back

@@ -228,6 +228,26 @@ func FromNamed(name string, data []byte, size int64) (chat.Part, error) {
 	return From(name, data)
 }
 
+// FromOpen is FromNamed for a file of size bytes that is read over a connection: of a text only the
+// beginning is fetched, and of anything else nothing when it is larger than most.
+func FromOpen(name string, f io.Reader, size, most int64) (chat.Part, error) {
+	data, err := io.ReadAll(io.LimitReader(f, maxMentionText+utf8.UTFMax))
+	if err != nil {
+		return chat.Part{}, err
+	}
+	if p, err := FromNamed(name, data, size); err == nil && p.Media == "text/plain" && p.Text != "" {
+		return p, nil
+	}
+	if size > most {
+		return chat.Part{}, fmt.Errorf("it has %d MB, and at most %d are attached", size>>20, most>>20)
+	}
+	rest, err := io.ReadAll(io.LimitReader(f, most+1-int64(len(data))))
+	if err != nil {
+		return chat.Part{}, err
+	}
+	return FromNamed(name, append(data, rest...), size)
+}
+
 // Listing is a folder as a text.
 func Listing(entries []files.Entry) string {
 	var b strings.Builder

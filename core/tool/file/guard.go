@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/core/files"
 	"hermes/core/ownhome"
 	"hermes/core/realpath"
+	"hermes/core/room"
 )
 
 // rule names a place: path itself, and all below it when tree is set.
@@ -228,4 +230,11 @@ func (w *Workspace) guardThere(home string) guard {
 func (w *Workspace) secretAt(p place, real string) bool {
 	at := place{room: p.room, home: p.home, shown: real, abs: real, real: real}
 	return w.mayRead(at) != nil
+}
+
+// MayBeNamed says why a place of a room is kept from the model, whoever names it; nil when it is
+// not. Home is a data folder of this machine.
+func MayBeNamed(home string, r room.Room, at files.Place) error {
+	shown := r.Show(at.Abs)
+	return New(Options{Home: home}).mayRead(place{room: r, shown: shown, abs: at.Abs, real: at.Real, home: at.Home})
 }
