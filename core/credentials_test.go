@@ -1,9 +1,12 @@
 package core
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"hermes/core/tool"
 )
 
 const (
@@ -147,9 +150,9 @@ func TestNoCopyIsMadeAfterTheEnd(t *testing.T) {
 	var p passing
 	asked := p.passesOf("a")
 	must(t, asked.copies.putCopy(home, tokenFile))
-	asked.mu.Lock() // as while a person is asked
+	asked.asking <- struct{}{} // as while a person is asked
 	p.removeCopies("a")
-	asked.mu.Unlock()
+	<-asked.asking
 	p.removeCopies("")
 	for name, s := range map[string]*passes{
 		"of the session": asked,
@@ -161,5 +164,21 @@ func TestNoCopyIsMadeAfterTheEnd(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "hermes-credentials-*")); len(left) > 0 {
 		t.Errorf("left: %q", left)
+	}
+}
+
+// While a person is asked, skills are loaded as ever, and a call that ends meanwhile waits no more.
+func TestAnOpenQuestionHoldsNobodyUp(t *testing.T) {
+	var a App
+	s := a.passing.passesOf("a")
+	s.asking <- struct{}{}
+	a.passing.noteLoaded("a", "site")
+	if got := s.loadedSkills(); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if env, notes := a.passedVariables(ctx, tool.Call{Session: "a"}, ""); len(env)+len(notes) > 0 {
+		t.Errorf("%v %v", env, notes)
 	}
 }

@@ -27,9 +27,12 @@ type passing struct {
 
 // passes are those of one session.
 type passes struct {
-	mu     sync.Mutex      // held while the person is asked, so that two commands ask once
+	asking chan struct{} // holds a value while somebody asks the person, so that two commands ask once
+	mu     sync.Mutex    // of loaded; never held while anybody is waited for
+	loaded []string      // names of skills
+
+	// The rest belongs to whoever put the value into asking.
 	read   bool            // the skills of the stored conversation are in loaded
-	loaded []string        // names of skills
 	said   map[string]bool // by the id of a wish: the person was asked, or told
 	once   map[string]bool // tainted wishes that the person granted for this session only
 	copies copies          // of credential files
@@ -43,7 +46,7 @@ func (p *passing) passesOf(session string) *passes {
 	}
 	s := p.all[session]
 	if s == nil {
-		s = &passes{said: map[string]bool{}, once: map[string]bool{}}
+		s = &passes{asking: make(chan struct{}, 1), said: map[string]bool{}, once: map[string]bool{}}
 		s.copies.gone = p.gone
 		p.all[session] = s
 	}
@@ -55,12 +58,25 @@ func (p *passing) noteLoaded(session, name string) {
 	if session == "" {
 		return
 	}
-	s := p.passesOf(session)
+	p.passesOf(session).note(name)
+}
+
+// note adds names of skills that the conversation has.
+func (s *passes) note(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.loaded, name) {
-		s.loaded = append(s.loaded, name)
+	for _, name := range names {
+		if !slices.Contains(s.loaded, name) {
+			s.loaded = append(s.loaded, name)
+		}
 	}
+}
+
+// loadedSkills are the names of the skills that the conversation has.
+func (s *passes) loadedSkills() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.loaded)
 }
 
 // removeCopies removes the copies of a session; "" means of all.
@@ -80,17 +96,21 @@ func (p *passing) removeCopies(session string) {
 // command or script, and what there is to say about those that are not. The person is asked when
 // they were not yet.
 func (a *App) passedVariables(ctx context.Context, c tool.Call, backend string) (env map[string]string, notes []string) {
+	env = map[string]string{}
 	s := a.passing.passesOf(c.Session)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+	case <-ctx.Done(): // the call ended while another one asked
+		return env, nil
+	}
 	if !s.read {
 		s.read = true
-		s.loaded = append(s.loaded, a.storedSkills(ctx, c.Session)...)
+		s.note(a.storedSkills(ctx, c.Session)...)
 	}
-	env = map[string]string{}
 	here := a.isHere(c.Session, backend)
 	var files []string
-	for _, name := range s.loaded {
+	for _, name := range s.loadedSkills() {
 		w, note := a.wishOf(ctx, c, name)
 		if w == nil {
 			notes = appendNote(notes, s, name, note)
