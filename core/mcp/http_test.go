@@ -1,17 +1,11 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -20,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hermes/core/mcp/authtest"
 )
 
 func overHTTP(name, address string) Settings {
@@ -96,153 +91,6 @@ func TestAServerThatGoesAway(t *testing.T) {
 	p.end()
 }
 
-// authority is a server of tools with a login: it registers clients, gives codes, and takes each
-// refresh token once.
-type authority struct {
-	*httptest.Server
-	mu       sync.Mutex
-	serial   int
-	access   map[string]bool
-	refresh  map[string]bool
-	renewals int
-	codes    map[string]url.Values // what the login was asked for with that gave a code
-	endless  bool                  // tokens do not say when they end
-	lax      bool                  // strangers may say hello, and calls want the right "write"
-	asked    string                // rights that the last login asked for
-}
-
-func newAuthority(t *testing.T) *authority {
-	a := &authority{access: map[string]bool{}, refresh: map[string]bool{}, codes: map[string]url.Values{}}
-	mux := http.NewServeMux()
-	a.Server = httptest.NewServer(mux)
-	t.Cleanup(a.Close)
-	server := honest().Server
-	t.Cleanup(func() { // what the library's client leaves there when it was not let in to say goodbye
-		for s := range server.Sessions() {
-			_ = s.Close()
-		}
-	})
-	tools := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
-	verify := func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if !a.access[token] {
-			return nil, auth.ErrInvalidToken
-		}
-		return &auth.TokenInfo{Expiration: time.Now().Add(time.Hour)}, nil
-	}
-	closed := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{ResourceMetadataURL: a.URL + "/.well-known/oauth-protected-resource"})(tools)
-	mux.Handle("/mcp", a.door(closed, tools))
-	answer := func(path string, f func(r *http.Request) any) {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			v := f(r)
-			if v == nil {
-				w.WriteHeader(http.StatusBadRequest)
-				v = map[string]string{"error": "invalid_grant"}
-			}
-			_ = json.NewEncoder(w).Encode(v)
-		})
-	}
-	answer("/.well-known/oauth-protected-resource", func(*http.Request) any {
-		return map[string]any{"resource": a.URL + "/mcp", "authorization_servers": []string{a.URL}}
-	})
-	answer("/.well-known/oauth-authorization-server", func(*http.Request) any {
-		return map[string]any{
-			"issuer": a.URL, "authorization_endpoint": a.URL + "/authorize", "token_endpoint": a.URL + "/token", "registration_endpoint": a.URL + "/register",
-			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"}, "grant_types_supported": []string{"authorization_code", "refresh_token"},
-		}
-	})
-	mux.HandleFunc("/register", func(w http.ResponseWriter, r *http.Request) {
-		var given map[string]any
-		_ = json.NewDecoder(r.Body).Decode(&given)
-		given["client_id"] = "client"
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusCreated)
-		_ = json.NewEncoder(w).Encode(given)
-	})
-	mux.HandleFunc("/authorize", func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		a.mu.Lock()
-		a.asked = q.Get("scope")
-		a.serial++
-		code := fmt.Sprintf("code-%d", a.serial)
-		a.codes[code] = q
-		a.mu.Unlock()
-		back := q.Get("redirect_uri") + "?" + url.Values{"code": {code}, "state": {q.Get("state")}}.Encode()
-		http.Redirect(w, r, back, http.StatusFound)
-	})
-	answer("/token", a.token)
-	return a
-}
-
-// door leads to one handler or the other.
-func (a *authority) door(closed, open http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		var m struct{ Method string }
-		_ = json.Unmarshal(body, &m)
-		a.mu.Lock()
-		may := strings.Contains(a.asked, "write")
-		a.mu.Unlock()
-		switch {
-		case a.lax && (m.Method == "initialize" || strings.HasPrefix(m.Method, "notifications/")):
-			open.ServeHTTP(w, r)
-		case a.lax && m.Method == "tools/call" && !may:
-			w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="read write"`)
-			w.WriteHeader(http.StatusForbidden)
-		default:
-			closed.ServeHTTP(w, r)
-		}
-	})
-}
-
-func (a *authority) token(r *http.Request) any {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if r.FormValue("grant_type") == "refresh_token" {
-		old := r.FormValue("refresh_token")
-		if !a.refresh[old] {
-			return nil
-		}
-		delete(a.refresh, old)
-		a.renewals++
-	} else if !a.proves(r) {
-		return nil
-	}
-	a.serial++
-	access, refresh := fmt.Sprintf("access-%d-0123456789", a.serial), fmt.Sprintf("refresh-%d-0123456789", a.serial)
-	a.access[access], a.refresh[refresh] = true, true
-	out := map[string]any{"access_token": access, "refresh_token": refresh, "token_type": "Bearer"}
-	if !a.endless {
-		out["expires_in"] = 3600
-	}
-	return out
-}
-
-// proves reports whether who brings a code is who asked for it: the address that it came back to,
-// the proof key (RFC 7636), the server that it is for (RFC 8707). A code counts once.
-func (a *authority) proves(r *http.Request) bool {
-	q, known := a.codes[r.FormValue("code")]
-	delete(a.codes, r.FormValue("code"))
-	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
-	back, err := url.Parse(q.Get("redirect_uri"))
-	return known && err == nil && back.Hostname() == "127.0.0.1" && q.Get("code_challenge_method") == "S256" &&
-		q.Get("code_challenge") == base64.RawURLEncoding.EncodeToString(sum[:]) && r.FormValue("redirect_uri") == q.Get("redirect_uri") &&
-		q.Get("client_id") == "client" && q.Get("resource") == a.URL+"/mcp" && r.FormValue("resource") == q.Get("resource")
-}
-
-// forget has the server of the login know no access token any more, and no refresh token if all.
-func (a *authority) forget(all bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	clear(a.access)
-	if all {
-		clear(a.refresh)
-	}
-}
-
 // A token that the server refuses before its time, or that never said when it ends, is renewed.
 // When the server does not renew it, a person is asked to log in again, and nothing is lost.
 func TestALoginThatTheServerForgot(t *testing.T) {
@@ -250,18 +98,18 @@ func TestALoginThatTheServerForgot(t *testing.T) {
 	for _, endless := range []bool{false, true} {
 		t.Run(fmt.Sprintf("endless %v", endless), func(t *testing.T) {
 			t.Parallel()
-			a := newAuthority(t)
-			a.endless = endless
+			a := authtest.New(t, honest().Server)
+			a.Endless = endless
 			p := newPlace(t)
-			p.Apply(entries(overHTTP("web", a.URL+"/mcp")))
+			p.Apply(entries(overHTTP("web", a.MCP())))
 			p.Want()
 			p.until("a login is wanted", func(c StateChanged) bool { return c.State == StateLogin })
 			login(t, p, false)
-			a.forget(false)
+			a.Forget(false)
 			if text, failed := p.call("mcp__web__echo", `{}`); failed {
 				t.Errorf("it was not renewed: %s", text)
 			}
-			a.forget(true)
+			a.Forget(true)
 			if text, failed := p.call("mcp__web__echo", `{}`); !failed || !strings.Contains(text, "hermes mcp login web") {
 				t.Errorf("%q", text)
 			}
@@ -319,9 +167,9 @@ func TestLogin(t *testing.T) {
 	for _, paste := range []bool{false, true} {
 		t.Run(fmt.Sprintf("paste %v", paste), func(t *testing.T) {
 			t.Parallel()
-			a := newAuthority(t)
+			a := authtest.New(t, honest().Server)
 			p := newPlace(t)
-			p.Apply(entries(overHTTP("web", a.URL+"/mcp")))
+			p.Apply(entries(overHTTP("web", a.MCP())))
 			p.Want()
 			p.until("a login is wanted", func(c StateChanged) bool { return c.State == StateLogin })
 			login(t, p, paste)
@@ -343,10 +191,10 @@ func TestLogin(t *testing.T) {
 // the login has no right for asks for another login, which asks for that right.
 func TestLoginForMoreRights(t *testing.T) {
 	t.Parallel()
-	a := newAuthority(t)
-	a.lax = true
+	a := authtest.New(t, honest().Server)
+	a.Lax = true
 	p := newPlace(t)
-	p.Apply(entries(overHTTP("web", a.URL+"/mcp")))
+	p.Apply(entries(overHTTP("web", a.MCP())))
 	p.Want()
 	wanted := func(c StateChanged) bool { return c.State == StateLogin }
 	p.until("a login is wanted", wanted)
@@ -358,15 +206,13 @@ func TestLoginForMoreRights(t *testing.T) {
 	login(t, p, false)
 	text, failed := p.call("mcp__web__echo", `{}`)
 	p.end()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	asked := strings.Fields(a.asked) // the library's order is by chance
+	asked := strings.Fields(a.Asked()) // the library's order is by chance
 	if slices.Sort(asked); failed || !slices.Equal(asked, []string{"read", "write"}) {
-		t.Error(text, a.asked)
+		t.Error(text, a.Asked())
 	}
 }
 
-func renewedOnce(t *testing.T, a *authority, file tokenFile) {
+func renewedOnce(t *testing.T, a *authtest.Authority, file tokenFile) {
 	t.Helper()
 	k, err := file.readLogin()
 	if err != nil {
@@ -390,12 +236,10 @@ func renewedOnce(t *testing.T, a *authority, file tokenFile) {
 		}()
 	}
 	wait.Wait()
-	if a.renewals != 1 {
-		t.Errorf("%d renewals", a.renewals)
+	if a.Renewals() != 1 {
+		t.Errorf("%d renewals", a.Renewals())
 	}
-	a.mu.Lock()
-	clear(a.refresh) // the server has forgotten it
-	a.mu.Unlock()
+	a.Forget(true)
 	if k, err = file.readLogin(); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"hermes/core/event"
 	"hermes/core/mcp"
+	"hermes/ui"
 	"hermes/ui/field"
 	"hermes/ui/style"
 )
@@ -160,7 +161,7 @@ func (v *Overlay) Hint() string {
 	case trusting:
 		return "Y trust these  N refuse them  esc later"
 	case signing:
-		return "enter use what is pasted  esc give it up"
+		return "tab copy the address  enter use what is pasted  esc give it up"
 	case listing:
 	}
 	hint := "enter tools  l log  r restart  d on/off  esc close"
@@ -182,8 +183,7 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyMsg:
 		if v.mode == signing {
-			v.handleLoginKey(msg)
-			return nil, false
+			return v.handleLoginKey(msg), false
 		}
 		return v.handleKey(msg.String())
 	case tea.MouseMsg:
@@ -209,8 +209,10 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // handleLoginKey takes keys while a login waits.
-func (v *Overlay) handleLoginKey(key tea.KeyMsg) {
+func (v *Overlay) handleLoginKey(key tea.KeyMsg) tea.Cmd {
 	switch key.String() {
+	case "tab": // on the screen the address is broken into lines
+		return func() tea.Msg { return ui.CopyText{Text: v.login.Address, What: "address"} }
 	case "esc":
 		v.login.Stop()
 		v.mode = listing
@@ -224,6 +226,7 @@ func (v *Overlay) handleLoginKey(key tea.KeyMsg) {
 	default:
 		v.pasted.Update(key)
 	}
+	return nil
 }
 
 // endLogin takes the end of a login. One that was given up is over already.

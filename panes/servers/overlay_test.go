@@ -10,6 +10,7 @@ import (
 
 	"hermes/core/event"
 	"hermes/core/mcp"
+	"hermes/ui"
 	"hermes/ui/style"
 	"hermes/ui/uitest"
 )
@@ -163,6 +164,13 @@ func TestLogin(t *testing.T) {
 	press(v, "a")
 	if out := v.View(100, 20); v.Title() != "Log in to notes" || !strings.Contains(out, "https://login.example/authorize") || !strings.Contains(out, "an address of login.example.") || strings.Contains(out, "\x1b[31m") {
 		t.Errorf("%s\n%s", v.Title(), out)
+	}
+	cmd, _ := v.Update(tea.KeyMsg{Type: tea.KeyTab})
+	if cmd == nil {
+		t.Fatal("the address cannot be copied")
+	}
+	if m, ok := cmd().(ui.CopyText); !ok || !strings.HasPrefix(m.Text, "https://login.example/authorize") {
+		t.Errorf("%+v", m)
 	}
 	press(v, "q", "x", "enter", "enter")
 	v.Update(LoginEnded{Listed: list, Name: "notes", Err: "the server said no"})
