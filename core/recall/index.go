@@ -22,18 +22,7 @@ func indexItem(ctx context.Context, tx *sql.Tx, it Item) error {
 	if err := indexAround(ctx, tx, it); err != nil {
 		return err
 	}
-	before, after, err := neighboursOf(ctx, tx, it)
-	if err != nil {
-		return err
-	}
-	for _, near := range []Item{before, after} {
-		if near.ID != 0 {
-			if err := indexAround(ctx, tx, near); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return indexNeighbours(ctx, tx, it)
 }
 
 // unindexItem takes an item out; the neighbours close up.
@@ -43,6 +32,11 @@ func unindexItem(ctx context.Context, tx *sql.Tx, it Item) error {
 			return err
 		}
 	}
+	return indexNeighbours(ctx, tx, it)
+}
+
+// indexNeighbours writes anew what surrounds the neighbours of an item.
+func indexNeighbours(ctx context.Context, tx *sql.Tx, it Item) error {
 	before, after, err := neighboursOf(ctx, tx, it)
 	if err != nil {
 		return err

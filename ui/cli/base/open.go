@@ -107,6 +107,20 @@ func (c *Command) WithStored(cmd *cobra.Command, work func(context.Context, clie
 	return c.WithClient(cmd.Context(), start, work)
 }
 
+// WithFolder works in the folder that hermes was started in with the program open, and says first
+// what is wrong with the settings.
+func (c *Command) WithFolder(cmd *cobra.Command, work func(context.Context, client.Client) error) error {
+	start, err := c.LoadWith(OpenFlags{})
+	if err != nil {
+		return err
+	}
+	for _, p := range start.Problems {
+		c.Note("hermes: %s", p)
+	}
+	start.Session = session.Config{Source: "cli", Unattended: true}
+	return c.WithClient(cmd.Context(), start, work)
+}
+
 // WithSession resolves ref first.
 func (c *Command) WithSession(cmd *cobra.Command, ref string, work func(context.Context, client.Sessions, event.SessionInfo) error) error {
 	return c.WithSessions(cmd, func(ctx context.Context, s client.Sessions) error {

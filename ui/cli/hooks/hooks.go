@@ -15,7 +15,6 @@ import (
 	"hermes/core/client"
 	"hermes/core/event"
 	"hermes/core/hook"
-	"hermes/core/session"
 	"hermes/core/trust"
 	"hermes/ui/cli/base"
 	"hermes/ui/text"
@@ -42,15 +41,7 @@ They stand in config.yaml (hooks), in .hermes/hooks.yaml of projects that you tr
 
 // with opens the program for work on hooks.
 func (c *command) with(cmd *cobra.Command, work func(context.Context, client.Hooks) error) error {
-	start, err := c.LoadWith(base.OpenFlags{})
-	if err != nil {
-		return err
-	}
-	for _, p := range start.Problems {
-		c.Note("hermes: %s", p)
-	}
-	start.Session = session.Config{Source: "cli", Unattended: true}
-	return c.WithClient(cmd.Context(), start, func(ctx context.Context, app client.Client) error {
+	return c.WithFolder(cmd, func(ctx context.Context, app client.Client) error {
 		if app.Hooks() == nil {
 			return base.Failed(base.ExitFailed, "this program was built without hooks")
 		}

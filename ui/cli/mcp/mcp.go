@@ -3,18 +3,13 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hermes/core/client"
 	"hermes/core/mcp"
-	"hermes/core/session"
 	"hermes/ui/cli/base"
 	"hermes/ui/text"
 )
@@ -36,21 +31,13 @@ do is asked about like everything else. A tool whose definition changed is block
   hermes mcp list`,
 		Args: cobra.ArbitraryArgs, RunE: base.Subcommands,
 	}
-	cmd.AddCommand(c.list(), c.test(), c.add(), c.remove(), c.tools(), c.logs(), c.login(), c.trust(), c.serve())
+	cmd.AddCommand(c.list(), c.test(), c.add(), c.remove(), c.tools(), c.LogsCommand("Show what a server said beside the protocol, and what became of it", c.complete), c.login(), c.trust(), c.serve())
 	return cmd
 }
 
 // with opens the program for work on servers.
 func (c *command) with(cmd *cobra.Command, work func(context.Context, client.Servers) error) error {
-	start, err := c.LoadWith(base.OpenFlags{})
-	if err != nil {
-		return err
-	}
-	for _, p := range start.Problems {
-		c.Note("hermes: %s", p)
-	}
-	start.Session = session.Config{Source: "cli", Unattended: true}
-	return c.WithClient(cmd.Context(), start, func(ctx context.Context, app client.Client) error {
+	return c.WithFolder(cmd, func(ctx context.Context, app client.Client) error {
 		if app.Servers() == nil {
 			return base.Failed(base.ExitFailed, "this program was built without servers of tools")
 		}
@@ -181,34 +168,6 @@ func (c *command) describe(s mcp.Status) {
 	if n := note(s); n != "" {
 		c.Note("%s", n)
 	}
-}
-
-func (c *command) logs() *cobra.Command {
-	var lines int
-	cmd := &cobra.Command{
-		Use: "logs <name>", Short: "Show what a server said beside the protocol, and what became of it", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: c.complete,
-		RunE: func(_ *cobra.Command, args []string) error {
-			paths, err := c.Paths()
-			if err != nil {
-				return err
-			}
-			data, err := os.ReadFile(mcp.LogFile(paths.Home, args[0]))
-			if errors.Is(err, fs.ErrNotExist) {
-				c.Note("%s has said nothing yet", args[0])
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			for _, line := range tail(strings.Split(strings.TrimRight(string(data), "\n"), "\n"), lines) {
-				fmt.Fprintln(c.Streams.Out, text.Sanitize(line))
-			}
-			return nil
-		},
-	}
-	cmd.Flags().IntVarP(&lines, "lines", "n", 50, "so many lines")
-	return cmd
 }
 
 // complete completes names from the settings; nothing is opened for it.

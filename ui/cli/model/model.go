@@ -12,7 +12,6 @@ import (
 	"hermes/core/config"
 	"hermes/core/nearest"
 	"hermes/core/provider"
-	"hermes/core/session"
 	"hermes/ui/cli/base"
 )
 
@@ -113,12 +112,7 @@ func (c *command) doubt(list []provider.Model, name, model string) {
 }
 
 func (c *command) models(cmd *cobra.Command, work func(context.Context, client.Models) error) error {
-	start, err := c.Load()
-	if err != nil {
-		return err
-	}
-	start.Session = session.Config{Source: "cli", Unattended: true}
-	return c.WithClient(cmd.Context(), start, func(ctx context.Context, app client.Client) error { return work(ctx, app.Catalog()) })
+	return c.WithStored(cmd, func(ctx context.Context, app client.Client) error { return work(ctx, app.Catalog()) })
 }
 
 func (c *command) setModel(providerName, model string) error {

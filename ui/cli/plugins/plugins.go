@@ -3,17 +3,13 @@
 package plugins
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"hermes/core/mcp"
 	"hermes/core/plugin"
 	"hermes/core/prompt"
 	"hermes/ui/cli/base"
@@ -37,7 +33,7 @@ asked about like everything else.`,
   hermes plugins new mine`,
 		Args: cobra.ArbitraryArgs, RunE: base.Subcommands,
 	}
-	cmd.AddCommand(c.list(), c.enable(), c.disable(), c.info(), c.create(), c.logs(), c.install(), c.update(), c.lint(), c.remove())
+	cmd.AddCommand(c.list(), c.enable(), c.disable(), c.info(), c.create(), c.LogsCommand("Show what a plugin said beside the protocol, and what became of it", c.complete), c.install(), c.update(), c.lint(), c.remove())
 	return cmd
 }
 
@@ -210,35 +206,6 @@ func (c *command) describe(p plugin.Plugin) {
 	for _, key := range keys {
 		say("setting: plugins.%s.settings.%s %v", p.Name, key, properties[key])
 	}
-}
-
-func (c *command) logs() *cobra.Command {
-	var lines int
-	cmd := &cobra.Command{
-		Use: "logs <name>", Short: "Show what a plugin said beside the protocol, and what became of it", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: c.complete,
-		RunE: func(_ *cobra.Command, args []string) error {
-			paths, err := c.Paths()
-			if err != nil {
-				return err
-			}
-			data, err := os.ReadFile(mcp.LogFile(paths.Home, args[0]))
-			if errors.Is(err, fs.ErrNotExist) {
-				c.Note("%s has said nothing yet", args[0])
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			all := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
-			for _, line := range all[max(0, len(all)-lines):] {
-				fmt.Fprintln(c.Streams.Out, text.Sanitize(line))
-			}
-			return nil
-		},
-	}
-	cmd.Flags().IntVarP(&lines, "lines", "n", 50, "so many lines")
-	return cmd
 }
 
 func (c *command) create() *cobra.Command {

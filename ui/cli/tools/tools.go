@@ -10,7 +10,6 @@ import (
 
 	"hermes/core/client"
 	"hermes/core/config"
-	"hermes/core/session"
 	"hermes/core/tool"
 	"hermes/ui/cli/base"
 )
@@ -40,12 +39,7 @@ that HERMES_HOME or --profile names. New sessions have what is on; /toolsets cho
 }
 
 func (c *command) with(cmd *cobra.Command, work func(client.Client) error) error {
-	start, err := c.Load()
-	if err != nil {
-		return err
-	}
-	start.Session = session.Config{Source: "cli", Unattended: true}
-	return c.WithClient(cmd.Context(), start, func(_ context.Context, app client.Client) error { return work(app) })
+	return c.WithStored(cmd, func(_ context.Context, app client.Client) error { return work(app) })
 }
 
 // change makes the command that switches toolsets.
