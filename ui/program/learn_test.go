@@ -191,7 +191,7 @@ func TestTurnsAreMarkedInTheWholeProgram(t *testing.T) {
 		eventually(t, want, func() bool { return outcome() == want })
 	}
 	comes("bad")
-	h.tells("learn mark last good it is all right", "marked good: "+releaseTask)
+	h.tells("learn mark last good it is all right", "marked good: "+releaseTask, "the last one that is kept")
 	h.tells("trace last", "good: the person marked it good: it is all right", "outcome  good")
 	h.tells("learn mark last none", "no mark any more, bad")
 	h.tells("learn status", "mode propose", "1 turns are kept, 0 marked by you")

@@ -69,7 +69,8 @@ func (c *command) mark() *cobra.Command {
 		Long: `Say how a turn went; none takes your word back.
 
 Your word decides what the turn came to, whatever exit codes say, and counts for the skills that it used. A turn is named by its id, that
-of its experience, a session (its last turn), or last. "hermes trace" lists them.`,
+of its experience, a session (its last turn that is kept), or last: the last one of all that is kept. Turns that called no tool are not.
+It says which turn it took. "hermes trace" lists them.`,
 		Example: `  hermes learn mark last good
   hermes learn mark tK3FQ2M7ZP4AB bad it deployed the wrong branch
   hermes learn mark last none`,
@@ -91,11 +92,20 @@ of its experience, a session (its last turn), or last. "hermes trace" lists them
 				return base.WriteJSON(c.Streams.Out, m.Of, true)
 			}
 			c.Note("%s", text.Sanitize(m.Words()))
+			c.sayTaken(args[0], m.Of)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the turn as JSON")
 	return cmd
+}
+
+// sayTaken says which turn was taken for a name that is not its own: the last one that is kept may
+// not be the last one that there was.
+func (c *command) sayTaken(ref string, x learn.Experience) {
+	if ref != x.Turn && ref != x.ID {
+		c.Note("that is the turn %s of %s, the last one that is kept: a turn that called no tool is not", base.OneLine(x.Turn), base.DateTime(x.At))
+	}
 }
 
 func (c *command) completeMark(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {

@@ -18,7 +18,7 @@ func Trace(line *base.Command) *cobra.Command {
 		Use: "trace [turn]", Short: "Tell what a turn was given and did: memory, skills with their versions, tools, outcome", Args: cobra.MaximumNArgs(1),
 		Long: `Tell what a turn was given and did: memory, skills with their versions, tools, outcome.
 
-A turn is named by its id, that of its experience, or a session (its last turn). Without one the last turns are listed. The last 300 turns
+A turn is named by its id, that of its experience, a session (its last turn that is kept), or last. Without one the last turns are listed. The last 300 turns
 that did something are kept, unless learning.mode is off.`,
 		Example: `  hermes trace
   hermes trace --json`,
@@ -38,6 +38,7 @@ that did something are kept, unless learning.mode is off.`,
 			if asJSON {
 				return base.WriteJSON(c.Streams.Out, map[string]any{"turn": x, "proposals": then}, true)
 			}
+			c.sayTaken(args[0], x)
 			_, err = fmt.Fprint(c.Streams.Out, traceText(x, then))
 			return err
 		},
