@@ -16,7 +16,6 @@ import (
 	"hermes/core/injection"
 	"hermes/core/plugin"
 	"hermes/core/secret"
-	"hermes/core/session"
 )
 
 const (
@@ -171,6 +170,7 @@ func explainDeadline(err error) error {
 func (p *memoryProvider) followEvents(ctx context.Context, box *event.Mailbox) {
 	defer close(p.kept)
 	defer box.Close()
+	said := exchanges{}
 	for {
 		events, err := box.Next(ctx)
 		over := ctx.Err() != nil || events == nil && err == nil
@@ -178,8 +178,8 @@ func (p *memoryProvider) followEvents(ctx context.Context, box *event.Mailbox) {
 			events = append(events, box.Drain()...) // the end of the last turn
 		}
 		for _, e := range events {
-			if done, is := e.Event.(event.TurnEnded); is && done.Reason == event.TurnDone {
-				p.gatherExchange(e.Header, done)
+			if x, whole := said.gather(e); whole {
+				p.passExchange(x)
 			}
 		}
 		if over {
@@ -188,46 +188,69 @@ func (p *memoryProvider) followEvents(ctx context.Context, box *event.Mailbox) {
 	}
 }
 
-// gatherExchange puts what was said in a turn before the one that tells it.
-func (p *memoryProvider) gatherExchange(h event.Header, done event.TurnEnded) {
+// exchanges are what is said in the turns that go on, by turn.
+type exchanges map[string]*exchange
+
+// maxExchanges bounds the turns that are followed at once; one that never ends is forgotten.
+const maxExchanges = 256
+
+// gather takes what happened, and returns what was said in a turn that ended well. A turn is told
+// by its own messages: a queued one may begin the next before anybody has looked.
+func (said exchanges) gather(e event.Envelope) (exchange, bool) {
+	switch x := e.Event.(type) {
+	case event.MessageAdded:
+		said.hear(e.Turn, x.Message)
+	case event.MessageSealed:
+		said.hear(e.Turn, x.Message)
+	case event.TurnEnded:
+		of := said[e.Turn]
+		delete(said, e.Turn)
+		if of != nil && of.User != "" && of.Answer != "" && x.Reason == event.TurnDone {
+			of.Session, of.Turn, of.Foreign = e.Session, e.Turn, x.Foreign
+			return *of, true
+		}
+	}
+	return exchange{}, false
+}
+
+// hear keeps the newest words of the person and of the model. When somebody else spoke last the
+// turn is not the person's.
+func (said exchanges) hear(turn string, m chat.Message) {
+	if turn == "" {
+		return
+	}
+	x := said[turn]
+	if x == nil {
+		if len(said) >= maxExchanges {
+			clear(said)
+		}
+		x = &exchange{}
+		said[turn] = x
+	}
+	switch {
+	case m.Role == chat.RoleAssistant && m.Text != "":
+		x.Answer = cutBytes(secret.Clean(m.Text), maxKept)
+	case m.Role == chat.RoleUser && m.From.IsPerson():
+		x.User, x.Answer = cutBytes(secret.Clean(m.Text), maxKept), ""
+	case m.Role == chat.RoleUser && !m.From.IsSummary():
+		x.User = ""
+	}
+}
+
+// passExchange puts an exchange before the one that tells it.
+func (p *memoryProvider) passExchange(x exchange) {
 	one, ok := p.a.plugins.roleHolder(plugin.RoleMemory)
 	if !ok || one.Manifest.Memory.Keep == "" {
 		return
 	}
-	x, ok := p.lastExchange(h.Session)
-	if !ok {
-		return
-	}
-	x.Turn, x.Foreign = h.Turn, done.Foreign
+	ctx, cancel := context.WithTimeout(context.Background(), keepDrain) // also at the end of the program
+	defer cancel()
+	x.Cwd = p.a.cwdOf(ctx, x.Session)
 	select {
 	case p.kept <- x:
 	default:
-		p.a.log.Warn("the memory provider is too slow: it is not told of an exchange", "plugin", one.Name, "session", h.Session)
+		p.a.log.Warn("the memory provider is too slow: it is not told of an exchange", "plugin", one.Name, "session", x.Session)
 	}
-}
-
-// lastExchange is what the person said last in a session, and what was answered.
-func (p *memoryProvider) lastExchange(uid string) (exchange, bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), keepDrain) // also at the end of the program
-	defer cancel()
-	x := exchange{Session: uid, Cwd: p.a.cwdOf(ctx, uid)}
-	list, _, err := p.a.Sessions.Messages(ctx, uid, session.Page{Limit: 50})
-	if err != nil {
-		return x, false
-	}
-	for i := len(list) - 1; i >= 0; i-- {
-		m := list[i]
-		switch {
-		case m.Role == chat.RoleAssistant && x.Answer == "":
-			x.Answer = cutBytes(secret.Clean(m.Text), maxKept)
-		case m.Role == chat.RoleUser && m.From.IsPerson():
-			x.User = cutBytes(secret.Clean(m.Text), maxKept)
-			return x, x.Answer != ""
-		case m.Role == chat.RoleUser:
-			return x, false // somebody else asked
-		}
-	}
-	return x, false
 }
 
 // tellExchanges tells the provider of one exchange after the other.
