@@ -141,6 +141,10 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 			s.setModel("", ev.Model)
 		}
 	case event.TurnPhase:
+		if ev.Kind == event.PhaseOver {
+			s.busy, s.phase, s.told = false, "", event.TurnPhase{}
+			return nil
+		}
 		if !s.busy { // its start was lost
 			s.busy, s.since = true, e.At
 		}

@@ -64,7 +64,7 @@ type outcome struct {
 	hint   string
 	do     []event.Remedy
 	class  string // provider.Class, when a provider failed
-	silent bool   // not a turn: nothing is published
+	silent bool   // not a turn: nothing is published but that its phases are over
 }
 
 var errInterrupted = errors.New("interrupted")
@@ -102,6 +102,7 @@ func (t *turn) endTurn(out outcome) {
 		t.route.Close()
 	}
 	if out.silent {
+		t.publishPhase(event.TurnPhase{Kind: event.PhaseOver})
 		return
 	}
 	t.publish(event.TurnEnded{

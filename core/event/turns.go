@@ -52,6 +52,7 @@ const (
 	PhaseRunning     PhaseKind = "running"          // Tool runs
 	PhaseRetrying    PhaseKind = "retrying"         // the model failed with Cause; Model is asked at Until
 	PhaseCompressing PhaseKind = "compressing"      // Count messages
+	PhaseOver        PhaseKind = "over"             // work that was no turn ended: no TurnEnded follows
 )
 
 // TurnPhase tells what a running turn does now, for status lines. Each way in has its own words for

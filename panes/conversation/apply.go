@@ -126,6 +126,8 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 		p.running, p.began, s.todo, s.heard = true, e.At, nil, nil
 	case event.TurnEnded:
 		p.turnEnded(ev)
+	case event.TurnPhase:
+		p.running = p.running && ev.Kind != event.PhaseOver
 	case event.QueueChanged:
 		p.queue.setItems(ev.Items)
 	case event.TodoChanged:

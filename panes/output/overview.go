@@ -74,8 +74,15 @@ const (
 
 // noteOverview marks the overview as old when an event changed what it shows.
 func (p *Pane) noteOverview(env event.Envelope) {
-	switch env.Event.(type) {
-	case event.TurnStarted, event.TurnPhase:
+	switch e := env.Event.(type) {
+	case event.TurnPhase:
+		if e.Kind == event.PhaseOver {
+			delete(p.busy, env.Session)
+			break
+		}
+		p.busy[env.Session] = true
+		return
+	case event.TurnStarted:
 		p.busy[env.Session] = true
 		return
 	case event.TurnEnded:

@@ -237,6 +237,10 @@ func (p *Pane) applyEvent(env event.Envelope) bool {
 	case event.TurnStarted:
 		p.active[env.Session] = working
 	case event.TurnPhase: // says so too, after a loss of events
+		if e.Kind == event.PhaseOver {
+			delete(p.active, env.Session)
+			return true
+		}
 		if p.active[env.Session] == working {
 			return false
 		}
