@@ -210,7 +210,7 @@ func (c *Change) Path() string { return filepath.Join(c.Dir, filepath.FromSlash(
 // Apply carries a change out and keeps it as a version of the skill, with what was there, for good.
 func (e Editor) Apply(c *Change) (Version, error) {
 	var out Version
-	err := e.locked(func(root *os.Root) error {
+	err := e.workLocked(func(root *os.Root) error {
 		h, err := readHistory(root, c.Name)
 		if err != nil {
 			return err
@@ -239,7 +239,7 @@ func (e Editor) Apply(c *Change) (Version, error) {
 			}
 			v.More = []Part{{File, text, text}}
 		}
-		out, err = h.commit(root, v)
+		out, err = h.commitVersion(root, v)
 		return err
 	})
 	return out, err

@@ -15,14 +15,14 @@ func (s *Skill) Digest() (string, error) {
 	if s.body == nil {
 		return "", errors.New("the skill has no folder")
 	}
-	return s.body.hash()
+	return s.body.contentHash()
 }
 
-func (i inside) hash() (string, error) {
+func (i inside) contentHash() (string, error) {
 	return hashTree(i.fsys, func(name string) ([]byte, error) { return fs.ReadFile(i.fsys, name) })
 }
 
-func (d disk) hash() (string, error) {
+func (d disk) contentHash() (string, error) {
 	dir, err := d.openFolder()
 	if err != nil {
 		return "", err

@@ -23,7 +23,7 @@ type folder interface {
 	// listFiles returns the regular files in the folders of the format, sorted.
 	listFiles() []string
 	// hash is one over all that lies in the folder.
-	hash() (string, error)
+	contentHash() (string, error)
 }
 
 // maxListed bounds how many files of a skill are listed.

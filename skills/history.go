@@ -79,9 +79,9 @@ func HashOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// locked works in the skills folder while no other process does. What a crash left half done is
+// workLocked works in the skills folder while no other process does. What a crash left half done is
 // settled first.
-func (e Editor) locked(work func(root *os.Root) error) error {
+func (e Editor) workLocked(work func(root *os.Root) error) error {
 	root, err := e.openRoot()
 	if err != nil {
 		return err
@@ -109,13 +109,13 @@ func (e Editor) Recover() error {
 	if _, err := os.Lstat(path.Join(e.Dir, pendingFile)); err != nil {
 		return nil //nolint:nilerr // there is nothing
 	}
-	return e.locked(func(*os.Root) error { return nil })
+	return e.workLocked(func(*os.Root) error { return nil })
 }
 
-// commit makes a change and keeps it. The record is written first, then the change is made, then
-// the record counts; what is found in between after a crash is settled by settlePending.
-func (h History) commit(root *os.Root, v Version) (Version, error) {
-	v.Number, v.At = h.last()+1, time.Now().UTC()
+// commitVersion makes a change and keeps it. The record is written first, then the change is made,
+// then the record counts; what is found in between after a crash is settled by settlePending.
+func (h History) commitVersion(root *os.Root, v Version) (Version, error) {
+	v.Number, v.At = h.lastVersion()+1, time.Now().UTC()
 	if v.Hash = ""; !v.Gone {
 		v.Hash = HashOf(v.textOf(root))
 	}
@@ -159,7 +159,7 @@ func (v Version) textOf(root *os.Root) []byte {
 // commitPending makes the pending record a version.
 func (v Version) commitPending(root *os.Root) error {
 	dir := path.Join(historyDir, v.Name)
-	if err := root.Rename(pendingFile, path.Join(dir, timestamp(v.At)+".json")); err != nil {
+	if err := root.Rename(pendingFile, path.Join(dir, formatTime(v.At)+".json")); err != nil {
 		return err
 	}
 	if d, err := root.Open(dir); err == nil {
@@ -176,7 +176,7 @@ func (v Version) carryOut(root *os.Root) error {
 	if v.Restore != "" && !isDir(root, v.Dir) {
 		at = v.Restore
 	}
-	ready, err := v.prepare(root, at)
+	ready, err := v.prepareParts(root, at)
 	if err != nil {
 		return err
 	}
@@ -207,9 +207,9 @@ func (v Version) carryOut(root *os.Root) error {
 	return nil
 }
 
-// prepare writes the new contents beside the files below at, and returns what is to be put in
+// prepareParts writes the new contents beside the files below at, and returns what is to be put in
 // place.
-func (v Version) prepare(root *os.Root, at string) (ready []Part, err error) {
+func (v Version) prepareParts(root *os.Root, at string) (ready []Part, err error) {
 	if v.Op == Delete || v.Gone {
 		return nil, nil
 	}
@@ -219,7 +219,7 @@ func (v Version) prepare(root *os.Root, at string) (ready []Part, err error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		if same(now, p.After) || v.Restore == "" && !same(now, p.Before) {
+		if sameFile(now, p.After) || v.Restore == "" && !sameFile(now, p.Before) {
 			continue // it is made, or was and somebody has changed it since
 		}
 		if p.After != nil {
@@ -237,8 +237,8 @@ func isDir(root *os.Root, rel string) bool {
 	return err == nil && info.IsDir()
 }
 
-// same compares files; nil is one that is not there.
-func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
+// sameFile compares files; nil is one that is not there.
+func sameFile(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
 // clearUnfinished clears away what a change wrote beside files. It reports whether nothing of the
 // change was made.
@@ -258,7 +258,7 @@ func (v Version) clearUnfinished(root *os.Root) bool {
 	}
 	for _, p := range v.Parts() {
 		now, err := readIn(root, path.Join(at, p.Rel))
-		if (err == nil || errors.Is(err, fs.ErrNotExist)) && !same(now, p.Before) && v.Restore == "" {
+		if (err == nil || errors.Is(err, fs.ErrNotExist)) && !sameFile(now, p.Before) && v.Restore == "" {
 			return false
 		}
 	}
@@ -290,10 +290,10 @@ func settlePending(root *os.Root) error {
 	return v.commitPending(root)
 }
 
-func timestamp(t time.Time) string { return t.Format("20060102T150405.000000000") }
+func formatTime(t time.Time) string { return t.Format("20060102T150405.000000000") }
 
 func archiveName(name string) string {
-	return path.Join(archiveDir, name+"-"+timestamp(time.Now().UTC()))
+	return path.Join(archiveDir, name+"-"+formatTime(time.Now().UTC()))
 }
 
 // readHistory reads the versions of a skill.

@@ -126,7 +126,7 @@ func checkHistory(t *testing.T, e Editor, round int) {
 	if len(h.Versions) == 0 {
 		return
 	}
-	checkFiles(t, e, h, h.last(), round)
+	checkFiles(t, e, h, h.lastVersion(), round)
 	for _, v := range h.Versions[max(len(h.Versions)-20, 0):] {
 		if text := h.Text(v.Number); text != nil && (torn(text) || HashOf(text) != v.Hash) {
 			t.Fatalf("round %d: version %d is not whole: %s", round, v.Number, text)
@@ -161,8 +161,9 @@ func checkFiles(t *testing.T, e Editor, h History, n, round int) {
 		if !there {
 			want = nil
 		}
-		if !same(got, want) {
-			t.Fatalf("round %d: %s at version %d of %d is %q, want %q", round, rel, n, h.last(), got, want)
+		if !sameFile(got, want) {
+			t.Fatalf("round %d: %s at version %d of %d is %q, want %q", round, rel, n, h.lastVersion(), got,
+				want)
 		}
 	}
 }

@@ -131,29 +131,29 @@ func (p *parser) parseTop(m *yaml.Node) {
 	p.eachPair(m, "", func(key string, k, v *yaml.Node) {
 		switch key {
 		case "name":
-			p.name(v)
+			p.readName(v)
 		case "description":
-			p.description(v)
+			p.readDescription(v)
 		case "version":
-			s.Version = p.text(key, v)
+			s.Version = p.readText(key, v)
 		case "author":
-			s.Author = p.text(key, v)
+			s.Author = p.readText(key, v)
 		case "license":
-			s.License = p.text(key, v)
+			s.License = p.readText(key, v)
 		case "category":
-			s.Category = p.category(key, v)
+			s.Category = p.readCategory(key, v)
 		case "platforms", "platform":
-			p.platforms(key, v)
+			p.readPlatforms(key, v)
 		case "tags":
-			s.Tags = append(s.Tags, p.words(key, v)...)
+			s.Tags = append(s.Tags, p.readWords(key, v)...)
 		case "required_environment_variables", "env", "prerequisites":
-			p.env(key, v)
+			p.readVariables(key, v)
 		case "required_credential_files":
-			s.Credentials = p.files(key, v)
+			s.Credentials = p.readFiles(key, v)
 		case "mcp_servers":
-			s.Servers = p.servers(v)
+			s.Servers = p.readServers(v)
 		case "metadata":
-			p.metadata(v)
+			p.readMetadata(v)
 		case "allowed-tools", "compatibility", "hermes", "setup", "dependencies", "model", "argument-hint", "user-invocable", "disable-model-invocation":
 		default:
 			s.Other = append(s.Other, key)
@@ -164,10 +164,10 @@ func (p *parser) parseTop(m *yaml.Node) {
 // maxServers bounds the servers of one skill.
 const maxServers = 20
 
-// servers are names, or maps with a name as procedures have them.
-func (p *parser) servers(v *yaml.Node) []string {
+// readServers reads names, or maps with a name as procedures have them.
+func (p *parser) readServers(v *yaml.Node) []string {
 	if v.Kind != yaml.SequenceNode {
-		return p.words("mcp_servers", v)
+		return p.readWords("mcp_servers", v)
 	}
 	var out []string
 	for _, one := range v.Content {
@@ -189,8 +189,8 @@ func (p *parser) servers(v *yaml.Node) []string {
 	return out
 }
 
-func (p *parser) name(v *yaml.Node) {
-	name := p.text("name", v)
+func (p *parser) readName(v *yaml.Node) {
+	name := p.readText("name", v)
 	if err := CheckName(name); err != nil && name != "" {
 		p.addError(lineOf(v), "name", err.Error(), "")
 		return
@@ -198,8 +198,8 @@ func (p *parser) name(v *yaml.Node) {
 	p.skill.Name = name
 }
 
-func (p *parser) description(v *yaml.Node) {
-	text := strings.Join(strings.Fields(p.text("description", v)), " ")
+func (p *parser) readDescription(v *yaml.Node) {
+	text := strings.Join(strings.Fields(p.readText("description", v)), " ")
 	if n := utf8.RuneCountInString(text); n > MaxDescription {
 		p.addError(lineOf(v), "description", fmt.Sprintf("the description has %d characters, at most %d are allowed", n, MaxDescription), "say in one sentence when the skill is of use")
 	}
@@ -220,9 +220,9 @@ func (p *parser) checkRequired() {
 	}
 }
 
-func (p *parser) platforms(key string, v *yaml.Node) {
+func (p *parser) readPlatforms(key string, v *yaml.Node) {
 	known := map[string]string{"linux": "linux", "macos": "macos", "darwin": "macos", "mac": "macos", "osx": "macos", "windows": "windows", "win32": "windows", "win": "windows"}
-	for _, w := range p.words(key, v) {
+	for _, w := range p.readWords(key, v) {
 		name, ok := known[strings.ToLower(w)]
 		if !ok {
 			p.addWarning(lineOf(v), key, fmt.Sprintf("%q is no system", w), "write linux, macos or windows")
@@ -232,36 +232,36 @@ func (p *parser) platforms(key string, v *yaml.Node) {
 	}
 }
 
-func (p *parser) metadata(m *yaml.Node) {
-	p.mapping("metadata", m, func(key string, _, v *yaml.Node) {
+func (p *parser) readMetadata(m *yaml.Node) {
+	p.eachOfMapping("metadata", m, func(key string, _, v *yaml.Node) {
 		if key == "hermes" {
-			p.mapping("metadata.hermes", v, p.hermes)
+			p.eachOfMapping("metadata.hermes", v, p.readHermesKey)
 		}
 	})
 }
 
-func (p *parser) hermes(key string, _, v *yaml.Node) {
+func (p *parser) readHermesKey(key string, _, v *yaml.Node) {
 	s, full := p.skill, "metadata.hermes."+key
 	switch key {
 	case "tags":
-		s.Tags = append(s.Tags, p.words(full, v)...)
+		s.Tags = append(s.Tags, p.readWords(full, v)...)
 	case "category":
-		s.Category = p.category(full, v)
+		s.Category = p.readCategory(full, v)
 	case "starter":
 		s.Starter = v.Value == "true"
 	case "requires_toolsets":
-		s.Requires.Toolsets = p.words(full, v)
+		s.Requires.Toolsets = p.readWords(full, v)
 	case "requires_tools":
-		s.Requires.Tools = p.words(full, v)
+		s.Requires.Tools = p.readWords(full, v)
 	case "fallback_for_toolsets":
-		s.Fallback.Toolsets = p.words(full, v)
+		s.Fallback.Toolsets = p.readWords(full, v)
 	case "fallback_for_tools":
-		s.Fallback.Tools = p.words(full, v)
+		s.Fallback.Tools = p.readWords(full, v)
 	}
 }
 
-func (p *parser) category(key string, v *yaml.Node) string {
-	c := p.text(key, v)
+func (p *parser) readCategory(key string, v *yaml.Node) string {
+	c := p.readText(key, v)
 	if c != "" && CheckCategory(c) != nil {
 		p.addWarning(lineOf(v), key, CheckCategory(c).Error(), "")
 		return ""

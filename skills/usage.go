@@ -48,7 +48,7 @@ func (u *Usage) Patched(name string) error { return u.countUse(name, "patch_coun
 // Created says who made a skill: "agent" or "user".
 func (u *Usage) Created(name, by string) error {
 	return u.changeRecord(name, func(r map[string]any) {
-		r["created_by"], r["created_at"] = by, u.timestamp()
+		r["created_by"], r["created_at"] = by, u.timeNow()
 		r["state"], r["archived_at"] = "active", nil
 	})
 }
@@ -60,7 +60,7 @@ func (u *Usage) Stale(name string) error {
 
 // Archived says that a skill was removed.
 func (u *Usage) Archived(name string) error {
-	return u.changeRecord(name, func(r map[string]any) { r["state"], r["archived_at"] = "archived", u.timestamp() })
+	return u.changeRecord(name, func(r map[string]any) { r["state"], r["archived_at"] = "archived", u.timeNow() })
 }
 
 // Restored says that a removed skill is back.
@@ -110,10 +110,10 @@ func intOf(v any) int {
 	return int(max(min(f, 1e9), 0))
 }
 
-func (u *Usage) timestamp() string { return u.now().UTC().Format("2006-01-02T15:04:05.000000+00:00") }
+func (u *Usage) timeNow() string { return u.now().UTC().Format("2006-01-02T15:04:05.000000+00:00") }
 
 func (u *Usage) countUse(name, counter, last string) error {
-	return u.changeRecord(name, func(r map[string]any) { r[counter], r[last] = float64(intOf(r[counter])+1), u.timestamp() })
+	return u.changeRecord(name, func(r map[string]any) { r[counter], r[last] = float64(intOf(r[counter])+1), u.timeNow() })
 }
 
 // changeRecord edits one record while no other process does.
@@ -133,7 +133,7 @@ func (u *Usage) changeRecord(name string, f func(map[string]any)) error {
 	if r == nil {
 		r = map[string]any{
 			"created_by": nil, "use_count": 0, "view_count": 0, "last_used_at": nil, "last_viewed_at": nil, "patch_count": 0,
-			"last_patched_at": nil, "created_at": u.timestamp(), "state": "active", "pinned": false, "archived_at": nil,
+			"last_patched_at": nil, "created_at": u.timeNow(), "state": "active", "pinned": false, "archived_at": nil,
 		}
 		all[name] = r
 	}

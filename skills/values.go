@@ -27,7 +27,7 @@ func (p *parser) eachPair(m *yaml.Node, prefix string, f func(key string, k, v *
 	}
 }
 
-func (p *parser) mapping(key string, v *yaml.Node, f func(key string, k, v *yaml.Node)) {
+func (p *parser) eachOfMapping(key string, v *yaml.Node, f func(key string, k, v *yaml.Node)) {
 	if v.Kind != yaml.MappingNode {
 		if v.Tag != "!!null" {
 			p.addWarning(lineOf(v), key, "a list of key: value lines is wanted here", "")
@@ -37,8 +37,8 @@ func (p *parser) mapping(key string, v *yaml.Node, f func(key string, k, v *yaml
 	p.eachPair(v, key+".", f)
 }
 
-// text is a scalar on its own.
-func (p *parser) text(key string, v *yaml.Node) string {
+// readText reads a scalar on its own.
+func (p *parser) readText(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
 		p.addError(lineOf(v), key, "a text is wanted here", "write it on one line, in quotes when it holds a colon")
 		return ""
@@ -49,8 +49,8 @@ func (p *parser) text(key string, v *yaml.Node) string {
 	return strings.TrimSpace(v.Value)
 }
 
-// words is a list of texts; one text alone is a list of one, with commas between several.
-func (p *parser) words(key string, v *yaml.Node) []string {
+// readWords reads a list of texts; one text alone is a list of one, with commas between several.
+func (p *parser) readWords(key string, v *yaml.Node) []string {
 	var out []string
 	switch v.Kind {
 	case yaml.ScalarNode:
@@ -73,13 +73,14 @@ func (p *parser) words(key string, v *yaml.Node) []string {
 	return out
 }
 
-// env reads variables: names, or mappings with a name. prerequisites.env_vars is an older spelling.
-func (p *parser) env(key string, v *yaml.Node) {
+// readVariables reads variables: names, or mappings with a name. prerequisites.env_vars is an older
+// spelling.
+func (p *parser) readVariables(key string, v *yaml.Node) {
 	if key == "prerequisites" {
 		if v.Kind == yaml.MappingNode {
 			p.eachPair(v, key+".", func(k string, _, v *yaml.Node) {
 				if k == "env_vars" {
-					p.env(key+"."+k, v)
+					p.readVariables(key+"."+k, v)
 				}
 			})
 		}
@@ -98,11 +99,11 @@ func (p *parser) env(key string, v *yaml.Node) {
 			p.eachPair(item, key+".", func(k string, _, v *yaml.Node) {
 				switch k {
 				case "name":
-					x.Name = p.text(key+".name", v)
+					x.Name = p.readText(key+".name", v)
 				case "prompt":
-					x.Prompt = p.text(key+".prompt", v)
+					x.Prompt = p.readText(key+".prompt", v)
 				case "help":
-					x.Help = p.text(key+".help", v)
+					x.Help = p.readText(key+".help", v)
 				}
 			})
 		}
@@ -125,10 +126,10 @@ func isVariableName(name string) bool {
 	return name != ""
 }
 
-// files reads a list of paths, or of mappings with a path.
-func (p *parser) files(key string, v *yaml.Node) []string {
+// readFiles reads a list of paths, or of mappings with a path.
+func (p *parser) readFiles(key string, v *yaml.Node) []string {
 	if v.Kind != yaml.SequenceNode {
-		return p.words(key, v)
+		return p.readWords(key, v)
 	}
 	var out []string
 	for _, item := range v.Content {
@@ -136,9 +137,9 @@ func (p *parser) files(key string, v *yaml.Node) []string {
 			out = append(out, item.Value)
 			continue
 		}
-		p.mapping(key, item, func(k string, _, v *yaml.Node) {
+		p.eachOfMapping(key, item, func(k string, _, v *yaml.Node) {
 			if k == "path" {
-				out = append(out, p.text(key+".path", v))
+				out = append(out, p.readText(key+".path", v))
 			}
 		})
 	}

@@ -16,7 +16,7 @@ type History struct {
 	Versions []Version
 }
 
-func (h History) last() int { return len(h.Versions) }
+func (h History) lastVersion() int { return len(h.Versions) }
 
 // Files are the files that were ever changed as they were after a version, and whether there was a
 // skill at all. A file that is not in it was never changed.
@@ -39,7 +39,7 @@ func (h History) Files(n int) (files map[string][]byte, there bool) {
 	for i := from; i < n; i++ {
 		v := h.Versions[i]
 		if i > 0 && h.Versions[i-1].Gone && !v.Gone && v.Restore == "" && v.Op != Undo && v.Op != Rollback {
-			for _, p := range h.parts(i) {
+			for _, p := range h.partsUpTo(i) {
 				files[p.Rel] = nil // a new skill under the old name
 			}
 		}
@@ -60,8 +60,8 @@ func (h History) Files(n int) (files map[string][]byte, there bool) {
 	return files, there
 }
 
-// parts are those of the first n versions.
-func (h History) parts(n int) (out []Part) {
+// partsUpTo are those of the first n versions.
+func (h History) partsUpTo(n int) (out []Part) {
 	for _, v := range h.Versions[:n] {
 		out = append(out, v.Parts()...)
 	}
@@ -79,7 +79,7 @@ func (h History) Text(n int) []byte {
 
 // At is the version whose text stands where undone steps end: the one that an undo takes back.
 func (h History) At() int {
-	n := h.last()
+	n := h.lastVersion()
 	for n > 0 && h.Versions[n-1].Op == Undo {
 		n = h.Versions[n-1].To
 	}
@@ -131,8 +131,8 @@ func (e Editor) Undo(name string, from Provenance) (Version, string, error) {
 // Rollback makes a skill what it was after a version; that is a new version.
 func (e Editor) Rollback(name string, to int, from Provenance) (Version, error) {
 	return e.goBack(name, from, func(h History) (Op, int, error) {
-		if to < 0 || to > h.last() {
-			return "", 0, fmt.Errorf("there is no version %d of the skill %s; it has 0 to %d", to, name, h.last())
+		if to < 0 || to > h.lastVersion() {
+			return "", 0, fmt.Errorf("there is no version %d of the skill %s; it has 0 to %d", to, name, h.lastVersion())
 		}
 		if _, there := h.Files(to); !there {
 			return "", 0, fmt.Errorf("at version %d there was no skill %s", to, name)
@@ -147,7 +147,7 @@ func (e Editor) goBack(name string, from Provenance, choose func(History) (Op, i
 	if err := CheckName(name); err != nil {
 		return out, err
 	}
-	err := e.locked(func(root *os.Root) error {
+	err := e.workLocked(func(root *os.Root) error {
 		h, err := readHistory(root, name)
 		if err != nil {
 			return err
@@ -167,18 +167,18 @@ func (e Editor) goBack(name string, from Provenance, choose func(History) (Op, i
 			return err
 		}
 		v.Op, v.To, v.Provenance = op, to, from
-		out, err = h.commit(root, v)
+		out, err = h.commitVersion(root, v)
 		return err
 	})
 	return out, err
 }
 
-// dir is where the skill lies, or lay.
-func (h History) dir() string { return h.Versions[h.last()-1].Dir }
+// skillFolder is where the skill lies, or lay.
+func (h History) skillFolder() string { return h.Versions[h.lastVersion()-1].Dir }
 
 // versionLike is the change that makes the skill what it was after a version.
 func (h History) versionLike(root *os.Root, to int) (Version, error) {
-	v := Version{Name: h.Name, Dir: h.dir(), Part: Part{Rel: File}}
+	v := Version{Name: h.Name, Dir: h.skillFolder(), Part: Part{Rel: File}}
 	files, there := h.Files(to)
 	exists := isDir(root, v.Dir)
 	switch {
@@ -188,7 +188,7 @@ func (h History) versionLike(root *os.Root, to int) (Version, error) {
 			v.Archive = archiveName(h.Name)
 		}
 	case !exists:
-		v.Restore = h.archived(root, to)
+		v.Restore = h.archivedFolder(root, to)
 	}
 	at := v.Dir
 	if v.Restore != "" {
@@ -209,7 +209,7 @@ func (h History) versionLike(root *os.Root, to int) (Version, error) {
 		case v.Restore != "" && rel == File:
 			p.Before = nil
 		}
-		if !same(p.Before, p.After) {
+		if !sameFile(p.Before, p.After) {
 			parts = append(parts, p)
 		}
 	}
@@ -225,8 +225,8 @@ func (h History) versionLike(root *os.Root, to int) (Version, error) {
 	return v, nil
 }
 
-// archived is where the folder of a version went, "" when it is not there any more.
-func (h History) archived(root *os.Root, n int) string {
+// archivedFolder is where the folder of a version went, "" when it is not there any more.
+func (h History) archivedFolder(root *os.Root, n int) string {
 	for _, v := range h.Versions[n:] {
 		if v.Archive != "" && isDir(root, v.Archive) {
 			return v.Archive
@@ -241,8 +241,8 @@ func (h History) noteOutside(root *os.Root) (History, error) {
 	if len(h.Versions) == 0 {
 		return h, nil
 	}
-	v := Version{Op: Outside, Name: h.Name, Dir: h.dir()}
-	files, there := h.Files(h.last())
+	v := Version{Op: Outside, Name: h.Name, Dir: h.skillFolder()}
+	files, there := h.Files(h.lastVersion())
 	exists := isDir(root, v.Dir)
 	v.Gone = !exists
 	var parts []Part
@@ -258,7 +258,7 @@ func (h History) noteOutside(root *os.Root) (History, error) {
 		if rel != File && exists != there {
 			continue // it came or went with the folder
 		}
-		if !same(was, now) {
+		if !sameFile(was, now) {
 			parts = append(parts, Part{Rel: rel, Before: was, After: now})
 		}
 	}
@@ -266,7 +266,7 @@ func (h History) noteOutside(root *os.Root) (History, error) {
 		return h, nil
 	}
 	v.Part, v.More = parts[0], parts[1:]
-	v, err := h.commit(root, v)
+	v, err := h.commitVersion(root, v)
 	if err != nil {
 		return h, err
 	}

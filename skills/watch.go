@@ -37,7 +37,7 @@ func Watch(ctx context.Context, places []string, changed func()) error {
 		case <-ctx.Done():
 			return nil
 		case e := <-fsw.Events:
-			if w.matters(e) {
+			if w.concernsSkills(e) {
 				timer.Reset(settle)
 			}
 		case err := <-fsw.Errors:
@@ -57,8 +57,8 @@ type watcher struct {
 	places []string
 }
 
-// matters leaves out what we write ourselves (.usage.json) and what only touches.
-func (w *watcher) matters(e fsnotify.Event) bool {
+// concernsSkills leaves out what we write ourselves (.usage.json) and what only touches.
+func (w *watcher) concernsSkills(e fsnotify.Event) bool {
 	base := filepath.Base(e.Name)
 	if e.Op == fsnotify.Chmod || strings.HasPrefix(base, ".") && base != TrustFile && !w.isAbove(e.Name) {
 		return false
