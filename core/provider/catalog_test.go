@@ -180,6 +180,9 @@ models:
 aliases:
   x: {}
 `)
+	if _, wrong := ownFile(t, "vendors:\n  - {name: odd, base_url: https://odd.example/v1, thoughts: telepathy}\n"); len(wrong) != 1 || !strings.Contains(wrong[0].Error(), "models.yaml:2: vendor odd: thoughts") {
+		t.Errorf("%v", wrong)
+	}
 	all := ""
 	for _, err := range wrong {
 		all += err.Error() + "\n"
