@@ -1,10 +1,16 @@
 package plugin
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hermes/core/testskip"
 )
 
 func write(t *testing.T, path, text string) {
@@ -29,7 +35,7 @@ func one(t *testing.T, l *Library, project string, want State) Plugin {
 // What was enabled is exactly that content: any change of a file asks again.
 func TestEnabledIsOneContent(t *testing.T) {
 	l := NewLibrary(t.TempDir())
-	folder, err := l.Create("mine")
+	folder, _, err := l.Create("mine", DefaultLanguage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +123,50 @@ settings: {type: object, properties: {most: {type: integer, maximum: 9, default:
 		if string(got) != want && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v: %s, %v; want %s", set, got, err, want)
 		}
+	}
+}
+
+// What a new plugin begins with works as it is, in each language: its manifest is right, and its
+// program counts words.
+func TestANewPluginWorks(t *testing.T) {
+	for _, in := range Languages() {
+		t.Run(in, func(t *testing.T) {
+			l := NewLibrary(t.TempDir())
+			folder, build, err := l.Create("mine", in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := readManifest(folder, "mine")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if build != "" {
+				cmd := exec.CommandContext(t.Context(), "sh", "-c", build)
+				cmd.Dir = folder
+				if out, err := cmd.CombinedOutput(); err != nil {
+					testskip.Missing(t, fmt.Errorf("%w: %s", err, out))
+				}
+			}
+			cmd := exec.Command(m.Command[0], m.Command[1:]...)
+			cmd.Dir = folder
+			s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			for text, want := range map[string]string{"one two  three": "3", "": "0"} {
+				res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "count", Arguments: map[string]any{"text": text}})
+				if err != nil || res.IsError || res.Content[0].(*sdk.TextContent).Text != want {
+					t.Errorf("%q: %+v %v", text, res, err)
+				}
+			}
+			if res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "unknown"}); err == nil && !res.IsError {
+				t.Errorf("%+v", res)
+			}
+		})
+	}
+	if _, _, err := NewLibrary(t.TempDir()).Create("mine", "cobol"); err == nil || !strings.Contains(err.Error(), "go or python") {
+		t.Error(err)
 	}
 }
 

@@ -14,7 +14,9 @@ TOOLS = [
 def call(name, args):
     if name == "count":
         return str(len(args["text"].split()))
-    return "Hello, " + (args.get("argument") or "you") + "."
+    if name == "hello":
+        return "Hello, " + (args.get("argument") or "you") + "."
+    raise ValueError("there is no tool " + name)
 
 
 def answer(method, params):

@@ -3,6 +3,7 @@
 package plugins
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
@@ -204,27 +205,38 @@ func (c *command) describe(p plugin.Plugin) {
 	}
 	sort.Strings(keys)
 	for _, key := range keys {
-		say("setting: plugins.%s.settings.%s %v", p.Name, key, properties[key])
+		form, err := json.Marshal(properties[key])
+		if err != nil {
+			form = nil
+		}
+		say("setting: plugins.%s.settings.%s %s", p.Name, key, form)
 	}
 }
 
 func (c *command) create() *cobra.Command {
-	return &cobra.Command{
+	var in string
+	cmd := &cobra.Command{
 		Use: "new <name>", Short: "Begin a plugin: a manifest and a program that works", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, _, err := c.library()
 			if err != nil {
 				return err
 			}
-			folder, err := l.Create(args[0])
+			folder, build, err := l.Create(args[0], in)
 			if err != nil {
 				return base.Failed(base.ExitUsage, "%w", err)
 			}
 			fmt.Fprintln(c.Streams.Out, folder)
-			c.Note("edit it, then: hermes plugins enable %s", args[0])
+			next := "hermes plugins enable " + args[0]
+			if build != "" {
+				next = build + " && " + next
+			}
+			c.Note("edit it, then, in its folder: %s", next)
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&in, "language", plugin.DefaultLanguage, "what its program is written in: "+strings.Join(plugin.Languages(), " or "))
+	return cmd
 }
 
 func (c *command) complete(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
