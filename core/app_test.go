@@ -19,6 +19,7 @@ import (
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/session"
+	"hermes/core/testwait"
 	"hermes/core/tool"
 )
 
@@ -132,7 +133,7 @@ func (p place) open(change func(*Options)) *program {
 
 func (x *program) close() {
 	x.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	if err := x.Close(ctx); err != nil {
 		x.t.Error(err)
@@ -146,7 +147,7 @@ func (x *program) close() {
 // wait returns the first event of a type that fits, past ones included.
 func wait[E event.Event](x *program, fits func(E) bool) E {
 	x.t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(testwait.Hang)
 	for {
 		for _, e := range x.seen {
 			if v, ok := e.Event.(E); ok && (fits == nil || fits(v)) {

@@ -11,6 +11,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/config"
 	"hermes/core/provider/modeltest"
+	"hermes/core/testwait"
 )
 
 // aided is a place whose settings name servers beside the conversation's.
@@ -34,7 +35,7 @@ func (p place) openWith(model string) *program {
 
 func (x *program) talk(uid, text string) {
 	x.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	if err := x.Submit(ctx, uid, agent.Input{From: chat.Person(), Text: text}); err != nil {
 		x.t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hermes/core/recall"
+	"hermes/core/testwait"
 )
 
 // vectorServer answers like an embedding server: a number a letter.
@@ -62,7 +63,7 @@ memory: {embedding: {model: vectors/letters}}
 	if _, err := s.Put(t.Context(), recall.Item{Key: "zzzz", Value: "zyzzyva zzz"}); err != nil {
 		t.Fatal(err)
 	}
-	for late := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for late := time.Now().Add(testwait.Hang); ; time.Sleep(5 * time.Millisecond) {
 		model, have, err := s.Vectors(t.Context())
 		if err != nil || model != "vectors/letters" || time.Now().After(late) {
 			t.Fatal(model, have, err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/pool/runner"
 )
 
@@ -85,7 +86,7 @@ func (w *world) call(session string) {
 		select {
 		case <-free:
 			w.check("I8", true, "")
-		case <-time.After(20 * time.Second):
+		case <-time.After(testwait.Hang):
 			w.check("I8", false, "the pool cannot be asked during a call of the engine")
 		}
 	}

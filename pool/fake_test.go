@@ -13,6 +13,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/pool/runner"
 )
 
@@ -141,7 +142,7 @@ func newFakePool(t *testing.T, c Config, k *fakeKind) (*Pool, *event.Mailbox) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 		defer cancel()
 		if err := p.Close(ctx); err != nil {
 			t.Error(err)
@@ -153,14 +154,14 @@ func newFakePool(t *testing.T, c Config, k *fakeKind) (*Pool, *event.Mailbox) {
 
 func exec(t *testing.T, p *Pool, session, name, command string) (backend.Result, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	return p.Exec(ctx, backend.Request{Session: session, Backend: name, Command: command})
 }
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(testwait.Hang); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within 5 s: %s", what)
 		}

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/pool/runner"
 )
 
@@ -34,7 +34,7 @@ func TestAPanicHoldsNothing(t *testing.T) {
 			t.Errorf("%s is held by %d", s.Name, s.Refs)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Hang)
 	defer cancel()
 	if err := p.CloseSession(ctx, "s"); err != nil {
 		t.Error(err)
@@ -50,7 +50,7 @@ func TestAStartCanBeEndedAtOnce(t *testing.T) {
 		m.mu.Lock()
 		m.beginStart()
 		m.mu.Unlock()
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), testwait.Hang)
 		if err := m.stop(ctx, true, "stopped by hand"); err != nil {
 			t.Fatal(err)
 		}

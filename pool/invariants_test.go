@@ -15,6 +15,7 @@ import (
 	"hermes/core/backend"
 	"hermes/core/event"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 )
 
 const (
@@ -49,7 +50,7 @@ func TestInvariants(t *testing.T) {
 		all.Go(func() { list[i].run(steps / worlds) })
 	}
 	all.Wait()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(testwait.Hang)
 	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/pool/runner"
 )
 
@@ -192,7 +193,7 @@ func TestSessionsComeAndGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	var all sync.WaitGroup
 	var ran atomic.Int32

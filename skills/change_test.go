@@ -13,6 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
+
+	"hermes/core/testwait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -186,7 +188,7 @@ func TestWatchTellsOfChanges(t *testing.T) {
 	go func() { ended <- Watch(ctx, []string{home, later}, func() { changed <- struct{}{} }) }()
 	wait := func(what string, do func() error) {
 		t.Helper()
-		deadline := time.After(20 * time.Second)
+		deadline := time.After(testwait.Hang)
 		for {
 			if err := do(); err != nil {
 				t.Fatal(err)

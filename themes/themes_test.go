@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hermes/core/testwait"
 )
 
 func TestEveryBuiltinIsCompleteAndReadable(t *testing.T) {
@@ -147,7 +149,7 @@ func TestWatchTellsOfEdits(t *testing.T) {
 	names, done := make(chan string, 64), make(chan error, 1)
 	go func() { done <- Watch(ctx, dir, func(n string) { names <- n }) }()
 	// The watcher has no signal of its own: write until it hears.
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(testwait.Hang)
 	for heard := false; !heard; {
 		write(t, dir, "mine", "name: mine\n")
 		select {

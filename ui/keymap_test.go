@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/x/exp/teatest"
 
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/ui"
 	"hermes/ui/style"
 	"hermes/ui/text"
@@ -187,7 +188,7 @@ func TestAnEditedThemeShowsAtOnce(t *testing.T) {
 	var want text.Pen
 	want.Scan("\x1b[38;2;170;187;204m")
 	// The watcher has no signal of its own: write until it hears.
-	for deadline := time.Now().Add(10 * time.Second); s.Term.Rows()[0][0].Pen != want; {
+	for deadline := time.Now().Add(testwait.Hang); s.Term.Rows()[0][0].Pen != want; {
 		if time.Now().After(deadline) {
 			t.Fatalf("the border is still %+v", s.Term.Rows()[0][0].Pen)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/ui"
 	"hermes/ui/style"
 	"hermes/ui/uitest"
@@ -160,7 +161,7 @@ func TestCtrlCInterruptsThenQuits(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Fatal("ctrl+c twice did not quit")
 	}
 	for _, mode := range []string{"1049", "1002", "1006", "2004", "1004"} {
@@ -323,7 +324,7 @@ func TestMouseFocusesAndDrags(t *testing.T) {
 		if !strings.Contains(got, `"right":`) {
 			t.Errorf("saved %s", got)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Error("the layout was not saved")
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"hermes/core/crash"
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/ui"
 	"hermes/ui/uitest/vt"
 )
@@ -24,7 +25,7 @@ import (
 const childMode = "HERMES_UI_TEST_CHILD"
 
 // patience is how long a loaded machine may take for something that is not measured.
-const patience = 20 * time.Second
+const patience = testwait.Hang
 
 // TestMain is also the program that the tests below start on a real pseudo-terminal.
 func TestMain(m *testing.M) {

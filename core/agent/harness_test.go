@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -21,6 +20,7 @@ import (
 	"hermes/core/provider"
 	"hermes/core/session"
 	"hermes/core/store"
+	"hermes/core/testwait"
 	"hermes/core/tool"
 )
 
@@ -244,7 +244,7 @@ func rigWith(t testing.TB, tools []tool.Tool, script ...reply) *rig {
 	r.agent = New(r.deps)
 	r.uid = r.newSession()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 		defer cancel()
 		if err := r.agent.Close(ctx); err != nil {
 			t.Error(err)
@@ -275,7 +275,7 @@ func (r *rig) submit(text string, mode event.InputMode) {
 
 func (r *rig) idle() {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	if err := r.agent.Wait(ctx, r.uid); err != nil {
 		r.t.Fatalf("the session is still busy: %v", err)

@@ -11,6 +11,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/provider"
+	"hermes/core/testwait"
 	"hermes/core/tool"
 )
 
@@ -138,7 +139,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	r.uid, other = other, r.uid
 	r.submit("two", "")
 	r.sink.until(func([]event.Envelope) bool { return len(r.model.seen()) == 2 })
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	if err := r.agent.Close(ctx); err != nil {
 		t.Fatal(err)

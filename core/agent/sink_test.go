@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes/core/event"
+	"hermes/core/testwait"
 )
 
 // sink collects what a bus carries and checks the rules that every subscriber relies on.
@@ -50,7 +51,7 @@ func (s *sink) stop() {
 
 func (s *sink) until(cond func(all []event.Envelope) bool) {
 	s.t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(testwait.Hang)
 	for {
 		s.mu.Lock()
 		ok, more := cond(s.all), s.more

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"hermes/core/event"
 	"hermes/core/intent"
 	"hermes/core/session"
+	"hermes/core/testwait"
 	"hermes/core/tool"
 )
 
@@ -198,7 +198,7 @@ func TestCloseWhileTheQueueGoesOn(t *testing.T) {
 		r.submit("two", event.InputQueue)
 		token <- struct{}{}
 		first[event.MessageSealed](r.sink)
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 		if err := r.agent.Close(ctx); err != nil {
 			t.Fatal(err)
 		}

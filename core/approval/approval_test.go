@@ -18,6 +18,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/intent"
+	"hermes/core/testwait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -80,7 +81,7 @@ func decide(t *testing.T, g *Gate, d *desk, r Request, answer event.Decision) (v
 			if err := g.Answer(q.ID, answer); err != nil {
 				t.Fatal(err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(testwait.Hang):
 			t.Fatal("no verdict within 5 s")
 		}
 	}

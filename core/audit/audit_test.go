@@ -18,6 +18,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/secret"
+	"hermes/core/testwait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,7 +30,7 @@ func record(t *testing.T, dir string, events ...event.Event) {
 	for _, e := range events {
 		bus.Publish(event.Header{Session: "s1", Turn: "t1"}, e)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	if err := w.Close(ctx); err != nil {
 		t.Fatal(err)
@@ -164,7 +165,7 @@ func TestADiskThatRefuses(t *testing.T) {
 	w := Open(dir, bus, slog.New(slog.DiscardHandler))
 	bus.Publish(event.Header{}, event.BackendSelected{Name: "one"})
 	for told := false; !told; {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 		batch, err := box.Next(ctx)
 		cancel()
 		if err != nil {
@@ -178,7 +179,7 @@ func TestADiskThatRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	bus.Publish(event.Header{}, event.BackendSelected{Name: "two"})
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	if err := w.Close(ctx); err != nil {
 		t.Fatal(err)
@@ -205,7 +206,7 @@ func TestADecisionThatNobodyWasAskedAboutIsRecordedOnce(t *testing.T) {
 	told("c3", false, false, "policy") // and of every refusal
 	bus.Publish(event.Header{Session: "s1"}, event.ToolEnded{Result: chat.ToolResult{CallID: "c1", Name: "terminal"}})
 	told("c4", false, true, "rule") // no event follows: the end writes it
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	if err := w.Close(ctx); err != nil {
 		t.Fatal(err)

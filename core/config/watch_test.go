@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"hermes/core/testwait"
 )
 
 type watched struct {
@@ -47,7 +49,7 @@ func (w watched) next() Change {
 			w.Fatal("the watcher ended")
 		}
 		return c
-	case <-time.After(10 * time.Second):
+	case <-time.After(testwait.Hang):
 		w.Fatal("no change within 10 s")
 	}
 	return Change{}
@@ -139,7 +141,7 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 		if ok {
 			t.Error("a change without an edit")
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Error("the channel stays open")
 	}
 }

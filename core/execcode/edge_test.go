@@ -13,6 +13,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/core/tool"
 )
 
@@ -99,7 +100,7 @@ func TestEdges(t *testing.T) {
 			if !strings.Contains(res.Output, c.output) || !strings.Contains(res.Error, c.err) || c.not != "" && strings.Contains(res.Output, c.not) {
 				t.Errorf("output %.1500q\nerror %q", res.Output, res.Error)
 			}
-			if len(res.Output) > 70_000 || time.Since(began) > s.Limits.Timeout+20*time.Second {
+			if len(res.Output) > 70_000 || time.Since(began) > testwait.Within(s.Limits.Timeout+20*time.Second) {
 				t.Errorf("%d bytes after %s", len(res.Output), time.Since(began))
 			}
 			left(t)
@@ -141,7 +142,7 @@ func TestNothingSurvives(t *testing.T) {
 			if res.Status != Success || res.Output != "end\n" {
 				t.Errorf("%+v", res)
 			}
-			if took := time.Since(began); took > 15*time.Second {
+			if took := time.Since(began); took > testwait.Within(15*time.Second) {
 				t.Errorf("held up for %s", took)
 			}
 			noneIn(t, s.Dir)
@@ -204,7 +205,7 @@ func TestAnInterrupt(t *testing.T) {
 			}()
 			res := e.Run(ctx, s)
 			<-stopped
-			if took := time.Since(at); took > 5*time.Second {
+			if took := time.Since(at); took > testwait.Within(5*time.Second) {
 				t.Errorf("took %s", took)
 			}
 			if res.Status != Interrupted || res.ExitCode != 130 || res.Output != "going\n[execution interrupted — user sent a new message]" {

@@ -11,6 +11,7 @@ import (
 
 	"hermes/core/event"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 )
 
 // inKernel returns a function that runs code in one kernel.
@@ -160,7 +161,7 @@ func TestAnIdleKernelEnds(t *testing.T) {
 	e := newEngine(t)
 	run := inKernel(t, e, func(s *Script) { s.Limits.Idle = 200 * time.Millisecond })
 	run("x = 1")
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(testwait.Hang)
 	for {
 		e.kernels.mu.Lock()
 		n := len(e.kernels.all)

@@ -6,13 +6,15 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"hermes/core/testwait"
 )
 
 // left fails when a temporary folder of a script is still there: each test has a TMPDIR of its own
 // only where it sets it, so this looks for those of ended scripts by their lock.
 func left(t *testing.T) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(testwait.Hang)
 	for {
 		var found []string
 		entries, err := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*"))
@@ -44,7 +46,7 @@ func noneIn(t *testing.T, dir string) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(testwait.Hang)
 	for {
 		var found []string
 		links, _ := filepath.Glob("/proc/[0-9]*/cwd")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hermes/core/testwait"
 )
 
 // What the program asks of a server is answered whether the agent is told of the tool or not.
@@ -13,7 +15,7 @@ func TestAsk(t *testing.T) {
 	s := program("one", "honest")
 	s.Tools.Exclude = []string{"*"}
 	p.Apply(entries(s))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Hang)
 	defer cancel()
 	text, err := p.Ask(ctx, "one", "echo", []byte(`{"a":1}`))
 	if text != `{"a":1}` || err != nil {

@@ -15,9 +15,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"hermes/core/npmtest"
+	"hermes/core/testwait"
 	"hermes/core/tool"
 )
 
@@ -132,7 +132,7 @@ func conform(address string) error {
 			return Answer{Action: "accept", Values: map[string]any{}}, nil
 		},
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 25*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	set := overHTTP("web", address)
 	set.OAuth.ClientID, set.OAuth.ClientSecret = cmp.Or(given.ID, clientIDs[os.Getenv(scenarioName)]), given.Secret

@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes/core/mcp/authtest"
+	"hermes/core/testwait"
 )
 
 func overHTTP(name, address string) Settings {
@@ -152,7 +153,7 @@ func login(t *testing.T, p *place, paste bool) {
 	if paste {
 		talk.Show = func(address string) { go show(address) }
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Hang)
 	defer cancel()
 	if err := p.Login(ctx, "web", talk); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/socketpair"
+	"hermes/core/testwait"
 	"hermes/core/tool"
 )
 
@@ -174,7 +175,7 @@ func (p *place) told(c StateChanged) {
 
 // end closes the manager; nothing may be left.
 func (p *place) end() {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	if err := p.Close(ctx); err != nil {
 		p.t.Error(err)
@@ -203,7 +204,7 @@ func entries(list ...Settings) map[string]Settings {
 // until waits for a change that is as wanted.
 func (p *place) until(what string, wanted func(StateChanged) bool) StateChanged {
 	p.t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(testwait.Hang)
 	for {
 		select {
 		case c := <-p.news:

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hermes/core/chat"
+	"hermes/core/testwait"
 )
 
 func found(t testing.TB, s *Service, q Query) (Results, []string) {
@@ -70,7 +71,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("a title: %+v", r.Hits[0])
 	}
 	for range 10 { // each hit that is a title once kept one of four connections for ever
-		ctx, cancel := context.WithTimeout(bg, 10*time.Second)
+		ctx, cancel := context.WithTimeout(bg, testwait.Hang)
 		_, err := s.Search(ctx, Query{Text: "Harbour"})
 		cancel()
 		must(t, err)

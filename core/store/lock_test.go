@@ -10,6 +10,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"hermes/core/chat"
+	"hermes/core/testwait"
 )
 
 // The writer goroutine asks for a rebuild when it meets a damaged index. Close waits then for a
@@ -33,7 +34,7 @@ func TestRebuildNeverWaitsForClose(t *testing.T) {
 	}()
 	select {
 	case <-asked:
-	case <-time.After(5 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Error("Rebuild waits for Close")
 	}
 	s.mu.RUnlock()

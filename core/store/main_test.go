@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hermes/core/chat"
+	"hermes/core/testwait"
 )
 
 func TestMain(m *testing.M) {
@@ -95,7 +96,7 @@ func fill(t testing.TB, s *Store, uid string, n int) {
 // eventually polls for a condition that another goroutine or process brings about.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(testwait.Hang); time.Now().Before(deadline); {
 		if cond() {
 			return
 		}

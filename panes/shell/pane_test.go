@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/ui"
 	"hermes/ui/style"
 	"hermes/ui/text"
@@ -26,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patience = 20 * time.Second
+const patience = testwait.Hang
 
 // program is a real process in a real pty.
 type program struct {
@@ -198,7 +199,7 @@ func TestInterruptReachesTheProgramAndFloodsEndSoon(t *testing.T) {
 		begin := time.Now()
 		s.memoOK = false
 		s.View()
-		if d := time.Since(begin); d > 2*time.Second {
+		if d := time.Since(begin); d > testwait.Within(2*time.Second) {
 			t.Fatalf("a picture takes %v", d)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/testwait"
 )
 
 // Place is a back end under test.
@@ -175,7 +176,7 @@ func (w *world) eventually(what string, ok func() bool) {
 }
 
 // patience is for a machine that others hold too: what works takes none of it.
-const patience = 30 * time.Second
+const patience = testwait.Hang
 
 // recorder is a Sink that keeps everything.
 type recorder struct {

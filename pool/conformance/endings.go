@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hermes/core/backend"
+	"hermes/core/testwait"
 )
 
 // stubborn starts, besides itself, a child that ignores TERM, a child in a session of its own, and
@@ -163,7 +164,7 @@ var endings = map[string]func(*testing.T, *world){
 // and not much more.
 func (w *world) endedTree(res backend.Result, from time.Time) {
 	w.t.Helper()
-	if took := time.Since(from); took > w.Grace+4*time.Second {
+	if took := time.Since(from); took > testwait.Within(w.Grace+4*time.Second) {
 		w.t.Errorf("ending the tree took %v", took)
 	}
 	w.noneLeft()

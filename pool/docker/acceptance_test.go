@@ -19,6 +19,7 @@ import (
 	"hermes/core/backend"
 	"hermes/core/event"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 	"hermes/pool/runner"
@@ -57,7 +58,7 @@ func lost(t testing.TB, b *Backend) string {
 	select {
 	case err := <-b.Gone():
 		return err.Error()
-	case <-time.After(15 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Fatal("the loss was not noticed")
 		return ""
 	}
@@ -165,7 +166,7 @@ func TestAKilledProcessLeavesNothingRunning(t *testing.T) {
 		got, err := cli.ContainerInspect(t.Context(), id)
 		return errdefs.IsNotFound(err) || (err == nil && !got.State.Running)
 	})
-	if took := time.Since(begun); took > 4*time.Second+slack {
+	if took := time.Since(begun); took > testwait.Within(4*time.Second+slack) {
 		t.Errorf("it ran %v after the kill; the grace is 2 s", took)
 	}
 	// The next process takes it up, with its files.
@@ -394,7 +395,7 @@ func TestLossesBehindOurBack(t *testing.T) {
 				if err == nil || errors.As(err, &never) || !strings.Contains(err.Error(), "may still have run") || !strings.Contains(err.Error(), cause) {
 					t.Errorf("the command's error: %v", err)
 				}
-			case <-time.After(15 * time.Second):
+			case <-time.After(testwait.Hang):
 				t.Error("the command did not return")
 			}
 			up(t, b)

@@ -18,6 +18,7 @@ import (
 	"hermes/core/backend"
 	"hermes/core/event"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/conformance"
 	"hermes/pool/docker/dockertest"
@@ -80,7 +81,7 @@ func newRigIn(t testing.TB, home string, change ...func(*Options)) *rig {
 	}
 	r.kind = New(o)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 		defer cancel()
 		if err := r.kind.Close(ctx); err != nil {
 			t.Error(err)
@@ -97,7 +98,7 @@ func testProgram(system, arch string) (Program, error) {
 // sweepTest removes what is left of a data folder.
 func sweepTest(t testing.TB, owner string) {
 	cli := dockertest.Engine(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	label := labelOwner + "=" + owner
 	list, err := cli.ContainerList(ctx, capi.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
@@ -126,7 +127,7 @@ func (r *rig) pool(backends map[string]pool.Spec) *pool.Pool {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 		defer cancel()
 		if err := p.Close(ctx); err != nil {
 			r.t.Error(err)
@@ -150,7 +151,7 @@ func (r *rig) open(session string, s pool.Spec) *Backend {
 	}
 	box := b.(*Backend)
 	r.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 		defer cancel()
 		if err := box.Remove(ctx); err != nil {
 			r.t.Error(err)

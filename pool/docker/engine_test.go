@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 	"hermes/pool/runner"
@@ -45,7 +46,7 @@ func TestTheEngineRestartsInTheMiddleOfACall(t *testing.T) {
 		if err == nil || errors.As(err, &never) || !strings.Contains(err.Error(), "connection to the Docker daemon was lost; the command may still have run") {
 			t.Errorf("the command's error: %v", err)
 		}
-	case <-time.After(15 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Fatal("the command did not return")
 	}
 	// A start meanwhile waits for the engine, for it was there a moment ago.
@@ -91,7 +92,7 @@ func TestAnEngineThatIsNotThere(t *testing.T) {
 	if !errors.As(err, &unreachable) || !strings.Contains(err.Error(), "is it running?") {
 		t.Errorf("%v", err)
 	}
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > testwait.Within(5*time.Second) {
 		t.Errorf("it took %v to say so", took)
 	}
 	b.use.unlock() // nothing can be removed there
@@ -179,11 +180,11 @@ func TestAHungEngine(t *testing.T) {
 		begun := time.Now()
 		err := f(ctx)
 		cancel()
-		if took := time.Since(begun); err == nil || took > 5*time.Second {
+		if took := time.Since(begun); err == nil || took > testwait.Within(5*time.Second) {
 			t.Errorf("%s: %v after %v", name, err, took)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Hang)
 	defer cancel()
 	if err := b.Remove(ctx); err != nil { // nothing was made there: the end of the program is not held for it
 		t.Error(err)

@@ -14,6 +14,7 @@ import (
 
 	"hermes/core/event"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 	"hermes/pool/runner"
@@ -143,7 +144,7 @@ func TestAnEngineThatFreezes(t *testing.T) {
 			frozen.Add(1)
 			time.AfterFunc(300*time.Millisecond, cancel)
 		}})
-		if took := time.Since(begun); err == nil || took > 20*time.Second {
+		if took := time.Since(begun); err == nil || took > testwait.Within(20*time.Second) {
 			t.Errorf("frozen while %s: %v after %v", step, err, took)
 		}
 		cancel()
@@ -174,7 +175,7 @@ func TestAnEngineThatFreezes(t *testing.T) {
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		begun := time.Now()
-		if err := f(ctx); err == nil || time.Since(begun) > 20*time.Second {
+		if err := f(ctx); err == nil || time.Since(begun) > testwait.Within(20*time.Second) {
 			t.Errorf("%s: %v after %v", name, err, time.Since(begun))
 		}
 		cancel()
@@ -182,7 +183,7 @@ func TestAnEngineThatFreezes(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
-	if err := b.Stop(ctx); err == nil || time.Since(begun) > 20*time.Second {
+	if err := b.Stop(ctx); err == nil || time.Since(begun) > testwait.Within(20*time.Second) {
 		t.Errorf("stop: %v after %v", err, time.Since(begun))
 	}
 	i.set(false)

@@ -12,6 +12,7 @@ import (
 	"github.com/docker/docker/api/types/image"
 
 	"hermes/core/backend"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 )
@@ -30,7 +31,7 @@ func (r *rig) kept(keep time.Duration) *pool.Pool {
 
 func closed(t *testing.T, p *pool.Pool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	if err := p.Close(ctx); err != nil {
 		t.Fatal(err)

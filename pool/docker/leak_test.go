@@ -23,6 +23,7 @@ import (
 	"github.com/docker/docker/api/types/volume"
 
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 )
@@ -200,7 +201,7 @@ func TestAnEngineBehindTLS(t *testing.T) { // not parallel: the environment is t
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Hang)
 	defer cancel()
 	if err := closed.Start(ctx, &steps{}); err == nil || !strings.Contains(err.Error(), l.Addr().String()) {
 		t.Errorf("%v", err)

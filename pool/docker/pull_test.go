@@ -15,6 +15,7 @@ import (
 	"github.com/docker/docker/api/types/image"
 
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 )
@@ -100,7 +101,7 @@ func TestPullIsCancelled(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Fatal("it does not end")
 	}
 	if hasImage(t, ref) {
@@ -121,7 +122,7 @@ func TestPullThatStallsEnds(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no progress for 2s") {
 		t.Errorf("%v", err)
 	}
-	if took := time.Since(begun); took > 20*time.Second {
+	if took := time.Since(begun); took > testwait.Within(20*time.Second) {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"hermes/core/confine"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 )
 
 // python is the system's: one of PATH may be in a home that a strict sandbox does not show.
@@ -229,7 +230,7 @@ func TestAttributesAfterTheCommand(t *testing.T) {
 	c := newCell(t, "project", confine.OfKernel)
 	c.works(`echo 0 >f; (while ! [ -e go ]; do sleep 0.02; done; chmod 711 f; chmod 777 `+c.outside+`/file; touch did) >/dev/null 2>&1 & echo up`, "up")
 	c.write("go", "")
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(testwait.Hang); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(c.project, "did")); err == nil {
 			break
 		}

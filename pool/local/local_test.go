@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/conformance"
 	"hermes/pool/docker/dockertest"
@@ -33,7 +34,7 @@ func newPool(t testing.TB, c pool.Config) *pool.Pool {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 		defer cancel()
 		if err := p.Close(ctx); err != nil {
 			t.Error(err)

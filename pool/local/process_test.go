@@ -3,10 +3,10 @@ package local
 import (
 	"context"
 	"testing"
-	"time"
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/pool"
 )
 
@@ -19,7 +19,7 @@ func TestTheEndOfAProcessIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	for _, command := range []string{"exit 3", "exec sleep 100"} {
 		if _, err := p.Start(ctx, backend.Request{Session: "s", CallID: "call", Command: command}); err != nil {

@@ -18,6 +18,7 @@ import (
 	"hermes/core/backend"
 	"hermes/core/confine"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/conformance"
 )
@@ -298,7 +299,7 @@ func TestInterruptAtATerminalInASandbox(t *testing.T) {
 	for _, e := range engines {
 		t.Run(string(e), func(t *testing.T) {
 			c := newCell(t, "project", e)
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), testwait.Hang)
 			defer cancel()
 			p, err := c.pool.Start(ctx, backend.Request{
 				Session: "s", Backend: "here", PTY: &backend.Size{Rows: 24, Cols: 80},

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"hermes/core/testwait"
 )
 
 // askInside is the variable by which a test starts this program for the answer of Inside.
@@ -26,7 +28,7 @@ func newRunner(t testing.TB) *Runner {
 	t.Helper()
 	r := New(Options{Grace: 300 * time.Millisecond})
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 		defer cancel()
 		if err := r.Close(ctx); err != nil {
 			t.Errorf("Close: %v", err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/ssh/sshdtest"
 )
@@ -86,7 +87,7 @@ func TestAStartThatIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
-	if err := open(t, options(t, s), one).Start(ctx, &steps{}); err == nil || time.Since(begun) > 10*time.Second {
+	if err := open(t, options(t, s), one).Start(ctx, &steps{}); err == nil || time.Since(begun) > testwait.Within(10*time.Second) {
 		t.Errorf("%v after %v", err, time.Since(begun))
 	}
 	ctx, cancel = context.WithCancel(t.Context())

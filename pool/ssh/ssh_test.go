@@ -13,6 +13,7 @@ import (
 	"hermes/core/backend"
 	"hermes/core/event"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/conformance"
 	"hermes/pool/ssh/sshdtest"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 const (
 	killGrace = 400 * time.Millisecond
 	leaseTime = time.Second
-	patience  = 30 * time.Second
+	patience  = testwait.Hang
 )
 
 // options are those of a kind that connects as the client of a server.

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"hermes/core/testwait"
 	"hermes/ui/cli"
 )
 
@@ -43,7 +44,7 @@ func TestInterruptStopsTheTurnAndKeepsWhatThereIs(t *testing.T) {
 	}()
 	select {
 	case <-out.seen:
-	case <-time.After(10 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Fatal("the answer did not start")
 	}
 	cancel()
@@ -52,7 +53,7 @@ func TestInterruptStopsTheTurnAndKeepsWhatThereIs(t *testing.T) {
 		if got != int(cli.ExitInterrupted) {
 			t.Errorf("exit code %d, want %d", got, cli.ExitInterrupted)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Fatal("the turn did not stop")
 	}
 	if !strings.Contains(errs.String(), "go on with `hermes run -r new1`") {

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"go.uber.org/goleak"
 
+	"hermes/core/testwait"
 	"hermes/ui/style"
 	"hermes/ui/text"
 	"hermes/ui/uitest"
@@ -114,7 +115,7 @@ func TestQuestionsAreAnsweredAndNobodyWaits(t *testing.T) {
 		if string(b) != "\x1b[1;3R" {
 			t.Errorf("the cursor's place is answered with %q", b)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Fatal("no answer")
 	}
 	term.Write(bytes.Repeat([]byte("\x1b[c\x1b[5n"), 1000)) // more than anybody takes: ends
@@ -191,7 +192,7 @@ func FuzzWrite(f *testing.F) {
 		term.Write(data)
 		term.Resize(int(w%60)+1, int(h%30)+1)
 		term.Write(data)
-		if d := time.Since(begin); d > 5*time.Second {
+		if d := time.Since(begin); d > testwait.Within(5*time.Second) {
 			t.Fatalf("%q takes %v", data, d)
 		}
 		for _, level := range []style.Level{style.None, style.True} {

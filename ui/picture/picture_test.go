@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/testwait"
 	"hermes/ui/text"
 )
 
@@ -61,7 +62,7 @@ func TestAsk(t *testing.T) {
 	gone := make(chan []byte)
 	close(gone)
 	began := time.Now()
-	if best, _, _ := Ask(&asked, gone, false); best != Blocks || time.Since(began) > patience {
+	if best, _, _ := Ask(&asked, gone, false); best != Blocks || time.Since(began) > testwait.Within(patience) {
 		t.Error("a closed terminal is waited for")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"hermes/core/event"
 	"hermes/core/provider/modeltest"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/docker"
 	"hermes/pool/docker/dockertest"
@@ -232,7 +233,7 @@ func within(t *testing.T, most time.Duration, what string, ok func() bool) time.
 	t.Helper()
 	begun := time.Now()
 	for !ok() {
-		if time.Since(begun) > most {
+		if time.Since(begun) > testwait.Within(most) {
 			t.Fatalf("after %v never came: %s", most, what)
 		}
 		time.Sleep(50 * time.Millisecond)

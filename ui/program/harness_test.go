@@ -15,6 +15,7 @@ import (
 	"hermes/core/provider/modeltest"
 	"hermes/core/session"
 	"hermes/core/store"
+	"hermes/core/testwait"
 	"hermes/pool/docker/dockertest"
 	"hermes/ui/cli"
 )
@@ -34,7 +35,7 @@ type tests struct{ m *testing.M }
 func (t tests) Run() int { return dockertest.Main(t.m) }
 
 // patience is how long anything here may take before it counts as hanging.
-const patience = 20 * time.Second
+const patience = testwait.Hang
 
 // home is a fresh HERMES_HOME with a folder to work in.
 type home struct {

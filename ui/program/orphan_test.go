@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"hermes/core/testwait"
 )
 
 // outlive is how long what the program had started may live after it was killed: two seconds by its
@@ -44,7 +46,7 @@ func (o *orphans) gone(t testing.TB) {
 		if len(left) == 0 {
 			return
 		}
-		if time.Since(o.killed) > outlive {
+		if time.Since(o.killed) > testwait.Within(outlive) {
 			t.Errorf("%v after the program was killed there still is: %q", time.Since(o.killed), left)
 			return
 		}

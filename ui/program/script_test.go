@@ -23,7 +23,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
-		Deadline: time.Now().Add(45 * patience), // of all of them, which wait for one another where there are few cores
+		Deadline: time.Now().Add(8 * patience), // of all of them, which wait for one another where there are few cores
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "model": model, "backup": backup, "requests": requests, "busybox": busybox, "until": until,
 		},

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/testwait"
 	"hermes/ui"
 	"hermes/ui/uitest/vt"
 )
@@ -22,7 +23,7 @@ type Screen struct {
 }
 
 // patience is how long a screen may take to show something before a test fails.
-const patience = 10 * time.Second
+const patience = testwait.Hang
 
 // Start runs the program on a terminal of w x h cells. It ends with the test.
 func Start(t testing.TB, opt ui.Options, w, h int) *Screen {

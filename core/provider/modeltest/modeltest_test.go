@@ -8,11 +8,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"hermes/core/provider/modeltest"
+	"hermes/core/testwait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -113,7 +113,7 @@ func TestCloseLetsGoOfStalledAnswers(t *testing.T) {
 			}
 		}()
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Hang)
 	defer cancel()
 	if err := s.WaitRequests(ctx, 2); err != nil {
 		t.Fatal(err)

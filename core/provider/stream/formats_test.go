@@ -17,6 +17,7 @@ import (
 	"hermes/core/provider/modeltest"
 	"hermes/core/provider/openai"
 	"hermes/core/provider/responses"
+	"hermes/core/testwait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -250,7 +251,7 @@ func TestAnAnswerWithoutItsEndMarkIsThereSoon(t *testing.T) {
 		if g.Err != nil || g.Text != "All of it." || g.End.Usage.Output == 0 {
 			t.Errorf("%+v %v", g, g.Err)
 		}
-		if took := time.Since(began); took > 2*time.Second {
+		if took := time.Since(began); took > testwait.Within(2*time.Second) {
 			t.Errorf("it took %v", took)
 		}
 	})
@@ -339,7 +340,7 @@ func TestCancelStopsWithinASecond(t *testing.T) {
 				if g.Err == nil || g.Err.Class != provider.ClassCancelled {
 					t.Fatalf("got %v", g.Err)
 				}
-				if took := time.Since(<-began); took > time.Second {
+				if took := time.Since(<-began); took > testwait.Within(time.Second) {
 					t.Errorf("it took %s", took)
 				}
 			})

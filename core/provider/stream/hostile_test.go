@@ -16,6 +16,7 @@ import (
 	"hermes/core/provider"
 	"hermes/core/provider/modeltest"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 )
 
 // serve is a server that answers everything with h.
@@ -162,7 +163,7 @@ func TestSlowDrips(t *testing.T) {
 		times.Idle = 400 * time.Millisecond
 		began := time.Now()
 		g := collect(t, client(t, w, drip("data: "+strings.Repeat("x", 10_000), 2*time.Millisecond), times), ask("go"))
-		if g.Err == nil || g.Err.Class != provider.ClassTimeout || time.Since(began) > 4*time.Second {
+		if g.Err == nil || g.Err.Class != provider.ClassTimeout || time.Since(began) > testwait.Within(4*time.Second) {
 			t.Errorf("%v after %s", g.Err, time.Since(began))
 		}
 		times.Idle = 5 * time.Second

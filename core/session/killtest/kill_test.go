@@ -20,6 +20,7 @@ import (
 	"hermes/core/session"
 	"hermes/core/store"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 )
 
 const (
@@ -207,7 +208,7 @@ func verify(t *testing.T, path string, acks map[int64]string, thorough bool) tim
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if took > reopenMax {
+	if took > testwait.Within(reopenMax) {
 		t.Errorf("opening took %v", took)
 	}
 	if r := st.Report(); r.MovedTo != "" || r.Replayed > 0 || len(r.Notes) > 0 {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/core/backend"
+	"hermes/core/testwait"
 	"hermes/core/tool"
 )
 
@@ -196,7 +197,7 @@ func TestNotifyAndWatch(t *testing.T) {
 		select {
 		case s := <-told:
 			all = append(all, s)
-		case <-time.After(10 * time.Second):
+		case <-time.After(testwait.Hang):
 			t.Fatalf("only told %q", all)
 		}
 	}

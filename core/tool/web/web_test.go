@@ -25,6 +25,7 @@ import (
 
 	"hermes/core/event"
 	"hermes/core/secret"
+	"hermes/core/testwait"
 	"hermes/core/tool"
 	"hermes/core/tool/web/guard"
 )
@@ -323,7 +324,7 @@ func TestInterruptIsPrompt(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(testwait.Hang):
 		t.Fatal("the tool did not end")
 	}
 }

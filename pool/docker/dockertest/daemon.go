@@ -14,6 +14,8 @@ import (
 
 	"github.com/docker/docker/client"
 	"golang.org/x/sys/unix"
+
+	"hermes/core/testwait"
 )
 
 // Daemon is a second engine that a test may kill. It lives in a network namespace of its own,
@@ -112,7 +114,7 @@ func (d *Daemon) Start() {
 		d.t.Fatal(err)
 	}
 	defer func() { _ = cli.Close() }()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(testwait.Hang); ; time.Sleep(50 * time.Millisecond) {
 		if _, err = cli.ServerVersion(context.Background()); err == nil {
 			return
 		}

@@ -23,6 +23,8 @@ import (
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/volume"
 	"github.com/docker/docker/client"
+
+	"hermes/core/testwait"
 )
 
 // Missing ends a test that needs something which is not there: it is skipped, or fails where
@@ -40,7 +42,7 @@ var open = sync.OnceValues(func() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	_, err = cli.ServerVersion(ctx)
 	return cli, err
@@ -231,7 +233,7 @@ func Program(system, arch string) (sum string, data []byte, err error) {
 func RemoveVolumes(t testing.TB, label string) {
 	t.Helper()
 	cli := Engine(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Hang)
 	defer cancel()
 	list, err := cli.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(filters.Arg("label", label))})
 	if err != nil {

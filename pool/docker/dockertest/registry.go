@@ -26,6 +26,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"hermes/core/crash"
+	"hermes/core/testwait"
 )
 
 // Registry is a real registry on loopback, and a proxy before it that can hold what it delivers.
@@ -87,7 +88,7 @@ func freeAddress(t testing.TB) string {
 }
 
 func (r *Registry) awaitStart(t testing.TB) {
-	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(testwait.Hang); ; time.Sleep(20 * time.Millisecond) {
 		conn, err := net.Dial("tcp", r.Host)
 		if err == nil {
 			_ = conn.Close()

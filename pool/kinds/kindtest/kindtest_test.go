@@ -8,6 +8,7 @@ import (
 
 	"hermes/core/config"
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/conformance"
 	"hermes/pool/kinds"
@@ -16,7 +17,7 @@ import (
 
 const (
 	grace    = 400 * time.Millisecond
-	patience = 30 * time.Second
+	patience = testwait.Hang
 )
 
 // A kind that is one package and one registration behaves like every other.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool/conformance"
 	"hermes/pool/runner"
 	"hermes/pool/runner/wire"
@@ -229,7 +230,7 @@ func TestStoppingAContainerIsFast(t *testing.T) {
 		if out, err := exec.Command("docker", "stop", "-t", "10", name).CombinedOutput(); err != nil {
 			t.Fatalf("docker stop: %v: %s", err, out)
 		}
-		if took := time.Since(begun); took > 7*time.Second {
+		if took := time.Since(begun); took > testwait.Within(7*time.Second) {
 			t.Errorf("%v: docker stop took %v", flags, took)
 		}
 		receive(t, "the loss", c.Gone())
@@ -252,7 +253,7 @@ func TestAContainerEndsWithItsClient(t *testing.T) {
 				t.Fatalf("%v: the container still runs", flags)
 			}
 		}
-		if took := time.Since(begun); took > 5*time.Second {
+		if took := time.Since(begun); took > testwait.Within(5*time.Second) {
 			t.Errorf("%v: the container ended %v after the kill", flags, took)
 		}
 	}

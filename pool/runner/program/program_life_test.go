@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/testwait"
 	"hermes/pool/runner"
 	"hermes/pool/runner/wire"
 )
@@ -83,7 +84,7 @@ func TestKillingTheClientEndsAllWithinTheGraceAndTwoSeconds(t *testing.T) {
 	_ = client.Process.Kill()
 	_ = client.Wait()
 	took := gone(t, pids)
-	if len(pids) != 4 || took < 500*time.Millisecond || took > 3*time.Second {
+	if len(pids) != 4 || took < 500*time.Millisecond || took > testwait.Within(3*time.Second) {
 		t.Errorf("%d processes ended %v after the kill, want within 1 s of grace and 2 s", len(pids), took)
 	}
 }
@@ -102,7 +103,7 @@ func TestTermEndsPolitelyAndFast(t *testing.T) {
 	begun := time.Now()
 	_ = f.cmd.Process.Signal(syscall.SIGTERM)
 	receive(t, "the end of the program", f.ended)
-	if took := time.Since(begun); took > 3*time.Second {
+	if took := time.Since(begun); took > testwait.Within(3*time.Second) {
 		t.Errorf("it took %v", took)
 	}
 	if _, err := os.Stat(kept); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"hermes/core/testwait"
 	"hermes/pool/runner/wire"
 )
 
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-const patience = 20 * time.Second
+const patience = testwait.Hang
 
 var built struct {
 	once sync.Once

@@ -15,12 +15,13 @@ import (
 	"go.uber.org/goleak"
 
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/pool/runner"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patience = 20 * time.Second
+const patience = testwait.Hang
 
 // pair returns a Client of an in-process Server, both gone when the test ends.
 func pair(t testing.TB, o Options, p Place) (*Client, *Server) {

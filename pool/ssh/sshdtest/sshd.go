@@ -26,6 +26,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"hermes/core/crash"
+	"hermes/core/testwait"
 )
 
 // Server is one sshd. Its user is who runs the test; the home of sessions is Home.
@@ -201,7 +202,7 @@ func (s *Server) startDaemon(path string) error {
 		defer close(ended)
 		_ = cmd.Wait()
 	})
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(testwait.Hang); time.Now().Before(deadline); {
 		select {
 		case <-ended:
 			return errors.New("it ended")

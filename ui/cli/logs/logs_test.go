@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/testwait"
 	"hermes/ui/cli/base"
 )
 
@@ -43,7 +44,7 @@ func TestFollowGoesOnAfterTheLogWasRotated(t *testing.T) {
 			if got != want {
 				t.Fatalf("got %q, want %q", got, want)
 			}
-		case <-time.After(15 * time.Second):
+		case <-time.After(testwait.Hang):
 			t.Fatalf("no %q", want)
 		}
 	}
