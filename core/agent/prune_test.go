@@ -13,6 +13,7 @@ import (
 	"hermes/core/event"
 	"hermes/core/provider"
 	"hermes/core/provider/modeltest"
+	"hermes/core/testskip"
 )
 
 // anyHistory is a conversation as it can be in a store: steers, empty and cut answers, calls
@@ -68,6 +69,7 @@ func anyParts(r *rand.Rand) (out []chat.Part) {
 
 // Whatever was said: after pruning up to any message every provider takes it.
 func TestPrunedHistoriesAreSound(t *testing.T) {
+	testskip.WithoutRace(t, "ten thousand histories")
 	for seed := range uint64(10_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		h := anyHistory(r)
@@ -93,6 +95,7 @@ func TestPrunedHistoriesAreSound(t *testing.T) {
 // Whatever was said: after a compression anywhere every provider takes the rest, it is shorter,
 // every rule of the person is in it byte for byte, and compressing it again changes nothing.
 func TestCompressedHistoriesAreSound(t *testing.T) {
+	testskip.WithoutRace(t, "ten thousand histories")
 	compressed := 0
 	for seed := range uint64(10_000) {
 		r := rand.New(rand.NewPCG(seed, 2))

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hermes/core/testskip"
 )
 
 // TestAnchors holds what windows rely on: each match of a rule, on every line of the table, begins
@@ -29,6 +31,7 @@ func TestAnchors(t *testing.T) {
 
 // TestFarAway finds the same in a long text as in a short one.
 func TestFarAway(t *testing.T) {
+	testskip.WithoutRace(t, "reads every attack in a long text")
 	filler := strings.Repeat("Nothing of interest stands here, and nobody wonders. ", 60)
 	for _, line := range lines(t, "attacks.txt") {
 		if len(Scan(line)) > 0 && len(Scan(filler+"\n"+line+"\n"+filler)) == 0 {

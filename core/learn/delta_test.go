@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"hermes/core/testskip"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -96,6 +98,7 @@ func FuzzAnswer(f *testing.F) {
 // is.
 func TestWorse(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, "thousands of draws")
 	if p := worse(3, 3, 3, 3); p < 0.49 || p > 0.51 {
 		t.Errorf("of equals: %v", p)
 	}

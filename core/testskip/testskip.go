@@ -39,6 +39,12 @@ func Long(t testing.TB, why string) {
 func LongWithoutRace(t testing.TB, why string) {
 	t.Helper()
 	Long(t, why)
+	WithoutRace(t, why)
+}
+
+// WithoutRace is LongWithoutRace for a test that is short without the detector: `make test` runs it.
+func WithoutRace(t testing.TB, why string) {
+	t.Helper()
 	if UnderRace {
 		t.Skip("make check runs it without the race detector: " + why)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/testskip"
 	"hermes/core/testwait"
 )
 
@@ -12,6 +13,7 @@ import (
 // The bound is far above what a slow machine needs, and far below what one parse of the whole would
 // take.
 func TestHostileDocumentsAreDrawnInTime(t *testing.T) {
+	testskip.WithoutRace(t, "parses what takes long on purpose")
 	r := NewRenderer(colours())
 	for _, unit := range []string{">", "- ", "[", "[a](", "*a ", "``a`", "|", "<a ", "![", "- >", "\u0301", "<!--\n", "```\n"} {
 		src := strings.Repeat(unit, 32_000/len(unit))

@@ -8,6 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"hermes/core/testskip"
 	"hermes/core/testwait"
 )
 
@@ -45,6 +46,7 @@ func FuzzAnalyse(f *testing.F) {
 
 // Texts that are made to be slow to read.
 func TestPathologicalTextsAreBounded(t *testing.T) {
+	testskip.WithoutRace(t, "reads what takes long on purpose")
 	c := placeForTests()
 	many := strings.Repeat
 	for _, text := range []string{

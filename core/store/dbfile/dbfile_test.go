@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	_ "github.com/mattn/go-sqlite3"
+
+	"hermes/core/testskip"
 )
 
 func must(t testing.TB, err error) {
@@ -90,6 +92,7 @@ func read(t testing.TB, path string) (got map[int64]string, whole bool) {
 
 // The rows are those that SQLite reads, of the file and of the log, for every size of page.
 func TestRowsAreThoseOfSQLite(t *testing.T) {
+	testskip.WithoutRace(t, "reads four databases byte by byte")
 	for _, size := range []int{512, 1024, 4096, 65536} {
 		path, want := sample(t, size)
 		got, whole := read(t, path)
