@@ -44,5 +44,5 @@ func scale(rest time.Duration, loadavg string, cores int) time.Duration {
 	if err != nil {
 		return unread
 	}
-	return time.Duration(float64(rest) * (1 + max(mean, now)/float64(cores)))
+	return time.Duration(float64(rest) * max(1, max(mean, now)/float64(cores)))
 }

@@ -7,9 +7,9 @@ import (
 
 func TestABoundGrowsWithTheLoad(t *testing.T) {
 	for loadavg, want := range map[string]time.Duration{
-		"0.00 0.00 0.00 1/410 8123":  1500 * time.Millisecond, // itself
-		"20.00 9.10 5.03 2/410 8123": 11 * time.Second,
-		"0.50 9.10 5.03 41/410 8123": 21500 * time.Millisecond,
+		"0.00 0.00 0.00 1/410 8123":  time.Second, // itself
+		"20.00 9.10 5.03 2/410 8123": 10 * time.Second,
+		"0.50 9.10 5.03 41/410 8123": 20500 * time.Millisecond,
 		"":                           10 * time.Second,
 		"x 9.10 5.03 41/410 8123":    10 * time.Second,
 		"0.50 9.10 5.03 none 8123":   10 * time.Second,
