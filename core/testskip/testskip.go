@@ -42,7 +42,8 @@ func LongWithoutRace(t testing.TB, why string) {
 	WithoutRace(t, why)
 }
 
-// WithoutRace is LongWithoutRace for a test that is short without the detector: `make test` runs it.
+// WithoutRace is LongWithoutRace for a test that is short without the detector: `make test` runs
+// it.
 func WithoutRace(t testing.TB, why string) {
 	t.Helper()
 	if UnderRace {

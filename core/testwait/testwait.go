@@ -1,6 +1,7 @@
 // Package testwait is for tests only: how long they wait. A test judges what a program does, and a
-// machine that others hold too does it later. So what hangs is told from what is slow by a wait that
-// no slow machine reaches, and a bound is that of a machine at rest times the load of this one.
+// machine that others hold too does it later. So what hangs is told from what is slow by a wait
+// that no slow machine reaches, and a bound is that of a machine at rest times the load of this
+// one.
 package testwait
 
 import (
@@ -11,8 +12,8 @@ import (
 	"time"
 )
 
-// Hang is how long a test waits for what has to come, before it says that it hangs. What works takes
-// none of it.
+// Hang is how long a test waits for what has to come, before it says that it hangs. What works
+// takes none of it.
 const Hang = 2 * time.Minute
 
 // Within is how long something may take now that takes at most rest on a machine that does nothing
