@@ -55,7 +55,7 @@ func (l *Learner) Ablate(ctx context.Context, name string) (Ablation, error) {
 	}
 	st.compareTurns(&out)
 	if with, other := out.With.Good+out.With.Bad, out.Other.Good+out.Other.Bad; with > 0 && other > 0 {
-		p := worse(out.Other.Good, out.Other.Bad, out.With.Good, out.With.Bad)
+		p := probabilityWorse(out.Other.Good, out.Other.Bad, out.With.Good, out.With.Bad)
 		out.Better = &p
 	}
 	return out, nil
@@ -63,7 +63,7 @@ func (l *Learner) Ablate(ctx context.Context, name string) (Ablation, error) {
 
 func (l *Learner) ablateCheck(ctx context.Context, e skills.Eval, text string) Ablated {
 	a := Ablated{ID: e.ID, Prompt: e.Prompt}
-	a.With, a.Why = l.try(ctx, e.Check, text)
+	a.With, a.Why = l.tryCheck(ctx, e.Check, text)
 	why := ""
 	if a.Without, why = l.tryLines(ctx, e.Check, e.Check.Without, nil); a.Why == "" {
 		a.Why = why
@@ -79,17 +79,17 @@ func (st *state) compareTurns(a *Ablation) {
 			continue
 		}
 		tasks = append(tasks, comparedWords(x))
-		a.With = a.With.plus(x.Outcome)
+		a.With = a.With.countOutcome(x.Outcome)
 	}
 	for _, x := range st.Experiences {
 		words := comparedWords(x)
-		if len(x.Skills) == 0 && slices.ContainsFunc(tasks, func(t []string) bool { return alike(t, words) >= near }) {
-			a.Other = a.Other.plus(x.Outcome)
+		if len(x.Skills) == 0 && slices.ContainsFunc(tasks, func(t []string) bool { return taskLikeness(t, words) >= near }) {
+			a.Other = a.Other.countOutcome(x.Outcome)
 		}
 	}
 }
 
-func (u Uses) plus(o Outcome) Uses {
+func (u Uses) countOutcome(o Outcome) Uses {
 	switch o {
 	case Good:
 		u.Good++

@@ -2,12 +2,12 @@ package learn
 
 import "math"
 
-// worse is the probability that the new rate of good outcomes lies below the old one, each known by
-// its counts alone (Beta with a uniform prior).
-func worse(newGood, newBad, oldGood, oldBad float64) float64 {
+// probabilityWorse is the probability that the new rate of good outcomes lies below the old one,
+// each known by its counts alone (Beta with a uniform prior).
+func probabilityWorse(newGood, newBad, oldGood, oldBad float64) float64 {
 	const steps = 1000
 	below, sum := 0.0, 0.0 // of the new rate up to x; of the answer
-	newAt, oldAt := density(newGood+1, newBad+1), density(oldGood+1, oldBad+1)
+	newAt, oldAt := betaDensity(newGood+1, newBad+1), betaDensity(oldGood+1, oldBad+1)
 	total := 0.0
 	for i := range steps {
 		x := (float64(i) + 0.5) / steps
@@ -22,7 +22,7 @@ func worse(newGood, newBad, oldGood, oldBad float64) float64 {
 	return sum / (below * total)
 }
 
-func density(a, b float64) func(x float64) float64 {
+func betaDensity(a, b float64) func(x float64) float64 {
 	la, _ := math.Lgamma(a)
 	lb, _ := math.Lgamma(b)
 	lab, _ := math.Lgamma(a + b)

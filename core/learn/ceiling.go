@@ -16,14 +16,14 @@ type Spent struct {
 // tooSoon is the one ceiling that is not worth telling: it is gone in a while.
 const tooSoon = "the last review was a moment ago"
 
-// gate says why no review may begin now; "" when one may.
-func (l *Learner) gate(ctx context.Context, st *state, asked bool) string {
+// whyNoReview says why no review may begin now; "" when one may.
+func (l *Learner) whyNoReview(ctx context.Context, st *state, asked bool) string {
 	s, now := l.o.Settings(), l.o.Now()
 	st.Reviews = slices.DeleteFunc(st.Reviews, func(t time.Time) bool { return now.Sub(t) > 24*time.Hour })
 	n := len(st.Reviews)
 	switch why := l.costGate(ctx, s); {
-	case st.open() >= s.Open:
-		return fmt.Sprintf("%d proposals wait for a word; `hermes learn` shows them", st.open())
+	case st.countOpen() >= s.Open:
+		return fmt.Sprintf("%d proposals wait for a word; `hermes learn` shows them", st.countOpen())
 	case n >= s.PerDay:
 		return fmt.Sprintf("there were %d reviews today, at most learning.max_reviews_per_day", n)
 	case why != "":
@@ -85,8 +85,8 @@ func (l *Learner) Status(ctx context.Context) (Status, error) {
 	}
 	s := l.o.Settings()
 	out := Status{
-		Mode: s.Mode, PerDay: s.PerDay, MaxCost: s.Cost, Share: s.Share, Open: st.open(), MaxOpen: s.Open, Due: len(st.Due), Turns: len(st.Experiences),
-		Ceiling: l.gate(ctx, st, true),
+		Mode: s.Mode, PerDay: s.PerDay, MaxCost: s.Cost, Share: s.Share, Open: st.countOpen(), MaxOpen: s.Open, Due: len(st.Due), Turns: len(st.Experiences),
+		Ceiling: l.whyNoReview(ctx, st, true),
 	}
 	if n := len(st.Reviews); n > 0 {
 		last := st.Reviews[n-1]

@@ -89,7 +89,7 @@ func Change(text string, deltas []Delta) (string, error) {
 			if strings.TrimSpace(d.Text) == "" {
 				return "", errors.New("a line is added that says nothing")
 			}
-			behind[d.Line] += closed(d.Text)
+			behind[d.Line] += closeText(d.Text)
 		case "replace", "remove":
 			if d.Line <= head || d.Line > len(lines) {
 				return "", fmt.Errorf("line %d is named; the text has the lines %d to %d", d.Line, head+1, len(lines))
@@ -113,19 +113,19 @@ func Change(text string, deltas []Delta) (string, error) {
 	for i, line := range lines {
 		switch d, named := at[i+1]; {
 		case !named && behind[i+1] != "":
-			b.WriteString(closed(line))
+			b.WriteString(closeText(line))
 		case !named:
 			b.WriteString(line)
 		case d.Op == "replace":
-			b.WriteString(closed(d.Text))
+			b.WriteString(closeText(d.Text))
 		}
 		b.WriteString(behind[i+1])
 	}
-	return b.String(), keeps(text, b.String(), deltas)
+	return b.String(), keepsOtherLines(text, b.String(), deltas)
 }
 
-// closed ends a text with a line end.
-func closed(s string) string { return strings.TrimRight(s, "\r\n") + "\n" }
+// closeText ends a text with a line end.
+func closeText(s string) string { return strings.TrimRight(s, "\r\n") + "\n" }
 
 // headLines is how many lines the front matter has, its fences included.
 func headLines(lines []string) int {
@@ -140,9 +140,9 @@ func headLines(lines []string) int {
 	return len(lines)
 }
 
-// keeps says whether every line that no delta names is still there, in its order. It knows nothing
-// of how the change was made.
-func keeps(before, after string, deltas []Delta) error {
+// keepsOtherLines says whether every line that no delta names is still there, in its order. It
+// knows nothing of how the change was made.
+func keepsOtherLines(before, after string, deltas []Delta) error {
 	named := map[int]bool{}
 	for _, d := range deltas {
 		if d.Op != "add" {
@@ -173,8 +173,8 @@ const (
 	minNamed = 3
 )
 
-// fits refuses a change that is too large.
-func fits(before, after string, deltas []Delta) error {
+// checkSize refuses a change that is too large.
+func checkSize(before, after string, deltas []Delta) error {
 	named := len(slices.DeleteFunc(slices.Clone(deltas), func(d Delta) bool { return d.Op == "add" }))
 	lines := bytes.Count([]byte(before), []byte("\n"))
 	switch {

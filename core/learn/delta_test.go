@@ -87,7 +87,7 @@ func FuzzAnswer(f *testing.F) {
 			return
 		}
 		if after, err := Change(text, a.Deltas); err == nil {
-			if err := keeps(text, after, a.Deltas); err != nil {
+			if err := keepsOtherLines(text, after, a.Deltas); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -99,7 +99,7 @@ func FuzzAnswer(f *testing.F) {
 func TestWorse(t *testing.T) {
 	t.Parallel()
 	testskip.WithoutRace(t, "thousands of draws")
-	if p := worse(3, 3, 3, 3); p < 0.49 || p > 0.51 {
+	if p := probabilityWorse(3, 3, 3, 3); p < 0.49 || p > 0.51 {
 		t.Errorf("of equals: %v", p)
 	}
 	r := rand.New(rand.NewPCG(3, 4))
@@ -116,7 +116,7 @@ func TestWorse(t *testing.T) {
 				if r.Float64() < new {
 					ng++
 				}
-				if n >= minUses && worse(ng, float64(n)-ng, og, 20-og) > surelyBad {
+				if n >= minUses && probabilityWorse(ng, float64(n)-ng, og, 20-og) > surelyBad {
 					back += 1.0 / runs
 					break
 				}

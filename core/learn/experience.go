@@ -77,8 +77,8 @@ type turn struct {
 	person bool // who wrote the prompt
 }
 
-// collect gathers what belongs to a turn, and returns the turn when it is over.
-func (l *Learner) collect(e event.Envelope) *turn {
+// collectEvent gathers what belongs to a turn, and returns the turn when it is over.
+func (l *Learner) collectEvent(e event.Envelope) *turn {
 	if e.Turn == "" {
 		return nil
 	}
@@ -98,16 +98,16 @@ func (l *Learner) collect(e event.Envelope) *turn {
 	case event.TurnStarted:
 		t.Model = x.Model
 	case event.MessageAdded:
-		t.spans(x.Message.ID)
-		l.heard(t, x.Message)
+		t.noteMessage(x.Message.ID)
+		l.takeWords(t, x.Message)
 	case event.MessageSealed:
-		t.spans(x.Message.ID)
-		t.asked(x.Message)
+		t.noteMessage(x.Message.ID)
+		t.noteCalls(x.Message)
 	case event.ToolEnded:
-		l.ended(t, e.Header, x.Result)
+		l.noteResult(t, e.Header, x.Result)
 	case event.ApprovalSettled:
 		if x.Decision == event.DecisionDeny && x.By == event.ByUser {
-			t.signal(Bad, "the person refused a call")
+			t.addSignal(Bad, "the person refused a call")
 		}
 	case event.TurnEnded:
 		delete(l.turns, e.Turn)
@@ -126,8 +126,8 @@ func cutText(s string, n int) string {
 	return s
 }
 
-// tail is the end of a text without secrets.
-func tail(s string, n int) string {
+// cleanTail is the end of a text without secrets.
+func cleanTail(s string, n int) string {
 	s = strings.TrimSpace(secret.Redact(s))
 	if len(s) > n {
 		s = "…" + strings.ToValidUTF8(s[len(s)-n:], "")
@@ -135,18 +135,18 @@ func tail(s string, n int) string {
 	return s
 }
 
-// heard takes what somebody said.
-func (l *Learner) heard(t *turn, m chat.Message) {
+// takeWords takes what somebody said.
+func (l *Learner) takeWords(t *turn, m chat.Message) {
 	if m.Role != chat.RoleUser {
 		return
 	}
 	if m.From.Other() && !m.From.IsSummary() {
-		t.taint("it was asked for by " + m.From.Words())
+		t.taintTurn("it was asked for by " + m.From.Words())
 	}
 	if !t.saw {
 		t.saw, t.Task, t.person = true, cutText(m.Text, maxTask), m.From.IsPerson()
-	} else if m.From.IsPerson() && corrects(m.Text) {
-		t.signal(Bad, "the person corrected it while it worked")
+	} else if m.From.IsPerson() && isCorrection(m.Text) {
+		t.addSignal(Bad, "the person corrected it while it worked")
 		t.Later = cutText(m.Text, maxSaid)
 	}
 	for _, p := range m.Parts {
@@ -154,13 +154,13 @@ func (l *Learner) heard(t *turn, m chat.Message) {
 			t.Recalled = append(t.Recalled, cutText(strings.TrimPrefix(p.Name, "recalled: "), 200))
 		}
 		if name, ok := strings.CutPrefix(p.Name, "skill "); ok && p.Kind == chat.PartSkill {
-			l.load(t, event.Header{Session: t.Session, Turn: t.Turn}, name, "person")
+			l.noteSkillRead(t, event.Header{Session: t.Session, Turn: t.Turn}, name, "person")
 		}
 	}
 }
 
-// spans notes that a message belongs to the turn.
-func (t *turn) spans(id int64) {
+// noteMessage notes that a message belongs to the turn.
+func (t *turn) noteMessage(id int64) {
 	if id == 0 {
 		return
 	}
@@ -170,7 +170,7 @@ func (t *turn) spans(id int64) {
 	t.First, t.Last = min(t.First, id), max(t.Last, id)
 }
 
-func (t *turn) asked(m chat.Message) {
+func (t *turn) noteCalls(m chat.Message) {
 	for _, c := range m.Calls {
 		if len(t.Calls) < maxSteps && !m.From.IsPerson() {
 			t.calls[c.ID] = len(t.Calls)
@@ -182,27 +182,27 @@ func (t *turn) asked(m chat.Message) {
 	}
 }
 
-func (l *Learner) ended(t *turn, h event.Header, r chat.ToolResult) {
+func (l *Learner) noteResult(t *turn, h event.Header, r chat.ToolResult) {
 	i, ok := t.calls[r.CallID]
 	if !ok {
 		return
 	}
 	s := &t.Calls[i]
-	s.Failed, s.Exit, s.Said = r.IsError, r.ExitCode, tail(r.Text, maxSaid)
+	s.Failed, s.Exit, s.Said = r.IsError, r.ExitCode, cleanTail(r.Text, maxSaid)
 	if hits := injection.ScanDocument(r.Text); len(hits) > 0 && r.Name != "skill_view" {
-		t.taint("the result of " + r.Name + " " + hits[0].Reason)
+		t.taintTurn("the result of " + r.Name + " " + hits[0].Reason)
 	}
 	if (r.Name == "skill_view" || r.Name == "skill_run") && !r.IsError {
-		l.load(t, h, t.named[r.CallID], "model")
+		l.noteSkillRead(t, h, t.named[r.CallID], "model")
 	}
 }
 
-// load notes that a skill was read in a turn, with the version that it was.
-func (l *Learner) load(t *turn, h event.Header, name, by string) {
+// noteSkillRead notes that a skill was read in a turn, with the version that it was.
+func (l *Learner) noteSkillRead(t *turn, h event.Header, name, by string) {
 	if len(t.Skills) >= maxLoaded || slices.ContainsFunc(t.Skills, func(x Loaded) bool { return x.Name == name }) {
 		return
 	}
-	s := l.own(name)
+	s := l.ownSkill(name)
 	if s == nil {
 		return
 	}
@@ -218,58 +218,58 @@ func (l *Learner) load(t *turn, h event.Header, name, by string) {
 	l.o.Publish(h, event.SkillLoaded{Name: name, Version: x.Version, Hash: x.Hash, By: by})
 }
 
-func (t *turn) taint(why string) {
+func (t *turn) taintTurn(why string) {
 	if t.Tainted == "" {
 		t.Tainted = why
 	}
 }
 
-func (t *turn) signal(o Outcome, why string) {
+func (t *turn) addSignal(o Outcome, why string) {
 	t.Signals = append(t.Signals, Signal{Says: o, Why: why})
 }
 
 func (t *turn) closeTurn(e event.TurnEnded) {
 	t.Took, t.Tokens, t.Ended = e.Took, e.Usage.Input+e.Usage.Output, e.Reason == event.TurnDone
 	if e.Foreign != "" {
-		t.taint(e.Foreign)
+		t.taintTurn(e.Foreign)
 	}
 	if e.Reason == event.TurnInterrupted {
-		t.signal(Bad, "the person stopped it")
+		t.addSignal(Bad, "the person stopped it")
 	}
-	t.Signals = append(t.Signals, verified(t.Task, t.Calls)...)
-	t.Outcome = judge(t.Signals)
+	t.Signals = append(t.Signals, verificationSignals(t.Task, t.Calls)...)
+	t.Outcome = judgeSignals(t.Signals)
 }
 
-// finish keeps what a turn came to, and what follows of it.
-func (l *Learner) finish(t turn) {
-	if t.person && corrects(t.Task) {
-		l.blame(t.Session, Signal{Says: Bad, Why: "the person's next words correct it: " + cutText(t.Task, 200)})
+// finishTurn keeps what a turn came to, and what follows of it.
+func (l *Learner) finishTurn(t turn) {
+	if t.person && isCorrection(t.Task) {
+		l.blameLastTurn(t.Session, Signal{Says: Bad, Why: "the person's next words correct it: " + cutText(t.Task, 200)})
 	}
 	x := t.Experience
 	if len(t.Calls) == 0 && len(t.Skills) == 0 && len(t.Recalled) == 0 {
 		l.keepIdle(x)
 		return
 	}
-	err := l.file.edit(func(st *state) error {
+	err := l.file.editState(func(st *state) error {
 		st.Experiences = append(st.Experiences, x)
 		for _, s := range x.Skills {
 			st.countOutcome(s.Name, s.Hash, x.Outcome, 1/float64(len(x.Skills)))
 		}
-		l.want(st, x)
+		l.wantReview(st, x)
 		return nil
 	})
 	if err != nil {
 		l.o.Log.Warn("what a turn came to was not kept", "err", err)
 		return
 	}
-	l.judged(x)
+	l.publishJudged(x)
 	for _, s := range x.Skills {
-		l.compare(s.Name)
+		l.rollBackIfWorse(s.Name)
 	}
 }
 
-// judged tells what a turn came to.
-func (l *Learner) judged(x Experience) {
+// publishJudged tells what a turn came to.
+func (l *Learner) publishJudged(x Experience) {
 	e := event.TurnJudged{Experience: x.ID, Outcome: string(x.Outcome)}
 	for _, s := range x.Signals {
 		e.Signals = append(e.Signals, s.Why)
@@ -277,10 +277,10 @@ func (l *Learner) judged(x Experience) {
 	l.o.Publish(event.Header{Session: x.Session, Turn: x.Turn}, e)
 }
 
-// rejudge judges a turn anew whose signals changed, and counts it for its skills.
-func (st *state) rejudge(x *Experience) {
+// judgeAgain judges a turn anew whose signals changed, and counts it for its skills.
+func (st *state) judgeAgain(x *Experience) {
 	was := x.Outcome
-	if x.Outcome = judge(x.Signals); x.Outcome == was {
+	if x.Outcome = judgeSignals(x.Signals); x.Outcome == was {
 		return
 	}
 	for _, k := range x.Skills {
@@ -289,11 +289,11 @@ func (st *state) rejudge(x *Experience) {
 	}
 }
 
-// blame adds a signal to the last turn of a session that is kept: what the person does next is
-// about what came before.
-func (l *Learner) blame(session string, s Signal) {
+// blameLastTurn adds a signal to the last turn of a session that is kept: what the person does next
+// is about what came before.
+func (l *Learner) blameLastTurn(session string, s Signal) {
 	var about *Experience
-	err := l.file.edit(func(st *state) error {
+	err := l.file.editState(func(st *state) error {
 		from := max(len(st.Experiences)-20, 0)
 		for i := len(st.Experiences) - 1; i >= from; i-- {
 			x := &st.Experiences[i]
@@ -305,8 +305,8 @@ func (l *Learner) blame(session string, s Signal) {
 			}
 			x.Signals = append(x.Signals, s)
 			x.Later = s.Why
-			st.rejudge(x)
-			l.want(st, *x)
+			st.judgeAgain(x)
+			l.wantReview(st, *x)
 			about = x
 			return nil
 		}
@@ -316,15 +316,15 @@ func (l *Learner) blame(session string, s Signal) {
 	case err != nil:
 		l.o.Log.Warn("what the person did was not kept", "err", err)
 	case about != nil:
-		l.judged(*about)
+		l.publishJudged(*about)
 		for _, k := range about.Skills {
-			l.compare(k.Name)
+			l.rollBackIfWorse(k.Name)
 		}
 	}
 }
 
-// own is a skill of the person's folder, nil when there is none of that name.
-func (l *Learner) own(name string) *skills.Skill {
+// ownSkill is a skill of the person's folder, nil when there is none of that name.
+func (l *Learner) ownSkill(name string) *skills.Skill {
 	s := l.o.Library.Catalog(context.Background(), "").Find(name)
 	if s == nil || s.Source != skills.User {
 		return nil

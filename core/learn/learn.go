@@ -120,7 +120,7 @@ func (l *Learner) Waiting() int {
 		return l.open
 	}
 	if st, err := l.file.readState(); err == nil {
-		l.open, l.asof = st.open(), info
+		l.open, l.asof = st.countOpen(), info
 	}
 	return l.open
 }
@@ -132,7 +132,7 @@ const retry = time.Minute
 func (l *Learner) Follow(ctx context.Context, box *event.Mailbox) {
 	defer l.work.Wait()
 	defer box.Close()
-	l.curate()
+	l.retireStale()
 	for {
 		wait, stop := context.WithTimeout(ctx, retry)
 		events, err := box.Next(wait)
@@ -140,25 +140,25 @@ func (l *Learner) Follow(ctx context.Context, box *event.Mailbox) {
 		switch {
 		case ctx.Err() != nil || events == nil && err == nil:
 			for _, e := range append(events, box.Drain()...) { // the end of the last turn
-				l.hear(ctx, e)
+				l.takeEvent(ctx, e)
 			}
 			return
 		case errors.Is(err, context.DeadlineExceeded):
-			l.begin(ctx)
+			l.beginReview(ctx)
 		}
 		for _, e := range events {
-			l.hear(ctx, e)
+			l.takeEvent(ctx, e)
 		}
 	}
 }
 
-// hear takes one event.
-func (l *Learner) hear(ctx context.Context, e event.Envelope) {
+// takeEvent takes one event.
+func (l *Learner) takeEvent(ctx context.Context, e event.Envelope) {
 	if _, lost := e.Event.(event.Resync); lost {
 		l.mu.Lock()
 		clear(l.turns)
 		l.lost = true
-		l.wake()
+		l.wakeWaiters()
 		l.mu.Unlock()
 		return
 	}
@@ -166,31 +166,31 @@ func (l *Learner) hear(ctx context.Context, e event.Envelope) {
 		return
 	}
 	if h, ok := e.Event.(event.HistoryChanged); ok && h.Why == event.HistoryUndone {
-		l.blame(e.Session, Signal{Says: Bad, Why: "the person took the exchange back"})
+		l.blameLastTurn(e.Session, Signal{Says: Bad, Why: "the person took the exchange back"})
 	}
-	done := l.collect(e)
+	done := l.collectEvent(e)
 	if _, began := e.Event.(event.TurnStarted); began { // after collect: see rest
-		l.interrupt()
+		l.interruptReview()
 	}
 	if done != nil {
-		l.finish(*done)
-		l.note(done.Turn)
-		l.begin(ctx)
+		l.finishTurn(*done)
+		l.noteTaken(done.Turn)
+		l.beginReview(ctx)
 	}
 }
 
-// note remembers that a turn was taken in.
-func (l *Learner) note(turn string) {
+// noteTaken remembers that a turn was taken in.
+func (l *Learner) noteTaken(turn string) {
 	const most = 20
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = append(l.over, turn)
 	l.over = l.over[max(len(l.over)-most, 0):]
-	l.wake()
+	l.wakeWaiters()
 }
 
-// wake has those look again who wait; mu is held.
-func (l *Learner) wake() {
+// wakeWaiters has those look again who wait; mu is held.
+func (l *Learner) wakeWaiters() {
 	close(l.told)
 	l.told = make(chan struct{})
 }
@@ -219,8 +219,8 @@ func (l *Learner) Await(ctx context.Context, turn string) error {
 	}
 }
 
-// interrupt stops the review that goes on: it is done later.
-func (l *Learner) interrupt() {
+// interruptReview stops the review that goes on: it is done later.
+func (l *Learner) interruptReview() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cancel != nil {
@@ -246,8 +246,8 @@ func (l *Learner) rest(ctx context.Context) {
 	}
 }
 
-// begin starts the next review beside everything else, unless one goes on.
-func (l *Learner) begin(ctx context.Context) {
+// beginReview starts the next review beside everything else, unless one goes on.
+func (l *Learner) beginReview(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if ctx.Err() != nil || l.cancel != nil || len(l.turns) > 0 || l.o.Ask == nil || l.o.Wait || l.o.Settings().Mode == Off {
@@ -268,7 +268,7 @@ func (l *Learner) begin(ctx context.Context) {
 		l.cancel = nil
 		l.mu.Unlock()
 		if again { // interrupted by a turn, which is over by now
-			l.begin(ctx)
+			l.beginReview(ctx)
 		}
 	})
 }

@@ -53,8 +53,8 @@ func settings(m Mode) Settings {
 func (d *desk) turn(n int, task, command string, exit int, end event.TurnEnded) {
 	h := event.Header{Session: "s", Turn: fmt.Sprint("t", n), At: d.now}
 	send := func(e event.Event) {
-		if done := d.collect(event.Envelope{Header: h, Event: e}); done != nil {
-			d.finish(*done)
+		if done := d.collectEvent(event.Envelope{Header: h, Event: e}); done != nil {
+			d.finishTurn(*done)
 		}
 	}
 	send(event.MessageAdded{Message: chat.Message{Role: chat.RoleUser, Text: task, From: chat.Person()}})
@@ -123,15 +123,15 @@ func TestOutcomes(t *testing.T) {
 		event.MessageAdded{Message: chat.Message{Role: chat.RoleUser, Text: "No, that is wrong", From: chat.Author{Kind: chat.AuthorProcess, ID: "p1"}}},
 		event.TurnEnded{Reason: event.TurnDone},
 	} {
-		if done := d.collect(event.Envelope{Header: said, Event: e}); done != nil {
-			d.finish(*done)
+		if done := d.collectEvent(event.Envelope{Header: said, Event: e}); done != nil {
+			d.finishTurn(*done)
 		}
 	}
 	if x := d.last(); x.Outcome != Good || x.Later != "" {
 		t.Errorf("another agent's words count as the person's: %+v", x)
 	}
 	d.turn(22, "again then", "go test ./...", 0, event.TurnEnded{})
-	d.hear(context.Background(), event.Envelope{Header: event.Header{Session: "s"}, Event: event.HistoryChanged{Why: event.HistoryUndone}})
+	d.takeEvent(context.Background(), event.Envelope{Header: event.Header{Session: "s"}, Event: event.HistoryChanged{Why: event.HistoryUndone}})
 	if x := d.last(); x.Outcome != Bad {
 		t.Error("an undo does not count")
 	}
@@ -219,11 +219,11 @@ func TestProposals(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d, p := baked(t, Propose)
-	if p.State != StateOpen || !strings.Contains(p.Diff, "+1. Heat.") || d.own("bake") != nil {
+	if p.State != StateOpen || !strings.Contains(p.Diff, "+1. Heat.") || d.ownSkill("bake") != nil {
 		t.Fatalf("%+v", p)
 	}
 	p, err := d.Accept(ctx, p.ID, "user", nil)
-	if err != nil || p.Version != 1 || d.own("bake") == nil {
+	if err != nil || p.Version != 1 || d.ownSkill("bake") == nil {
 		t.Fatal(p, err)
 	}
 	if _, err := d.Accept(ctx, p.ID, "user", nil); err == nil {
@@ -250,12 +250,12 @@ func TestProposals(t *testing.T) {
 	}
 	// The person edits while a change waits: it is not written over.
 	change := Proposal{Kind: KindChange, Skill: "bake", Why: "x"}
-	raw, _ := d.own("bake").Raw()
+	raw, _ := d.ownSkill("bake").Raw()
 	change.Before, change.Deltas, change.Tainted = string(raw), []Delta{{Op: "add", Line: 6, Text: "Careful."}}, "x"
 	if err := d.checkProposal(ctx, &change); err != nil {
 		t.Fatal(err)
 	}
-	q, err := d.propose(change)
+	q, err := d.keepProposal(change)
 	if err != nil || q.State != StateOpen {
 		t.Fatal(q, err)
 	}
@@ -303,16 +303,16 @@ func TestCurator(t *testing.T) {
 	d.set.Stale, d.set.Archived = 30*24*time.Hour, 90*24*time.Hour
 	d.now = time.Now().Add(100 * 24 * time.Hour)
 	d.set.Pinned = []string{"bake"}
-	d.curate()
-	if d.own("bake") == nil {
+	d.retireStale()
+	if d.ownSkill("bake") == nil {
 		t.Fatal("a pinned skill was moved away")
 	}
 	d.now, d.set.Pinned = d.now.Add(25*time.Hour), nil
-	d.curate()
-	if d.own("bake") != nil {
+	d.retireStale()
+	if d.ownSkill("bake") != nil {
 		t.Fatal("it is still there")
 	}
-	if what, err := d.o.Library.Undo("bake"); err != nil || d.own("bake") == nil {
+	if what, err := d.o.Library.Undo("bake"); err != nil || d.ownSkill("bake") == nil {
 		t.Error(what, err)
 	}
 }
@@ -324,7 +324,7 @@ func TestAwaitEndsWhenEventsAreLost(t *testing.T) {
 	d := newDesk(t, settings(Auto))
 	d.o.Wait = true
 	send := func(turn string, e event.Event) {
-		d.hear(ctx, event.Envelope{Header: event.Header{Session: "s", Turn: turn}, Event: e})
+		d.takeEvent(ctx, event.Envelope{Header: event.Header{Session: "s", Turn: turn}, Event: e})
 	}
 	send("a", event.TurnStarted{})
 	waits := make(chan error, 1)

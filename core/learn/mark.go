@@ -90,8 +90,8 @@ func markWords(says Outcome, why string) string {
 // is taken back: with what was there before.
 func (l *Learner) SetMark(t Turn, s *Signal) (m Marked, err error) {
 	idle, used := l.takeIdle(t), false
-	err = l.file.edit(func(st *state) error {
-		x := st.turn(t)
+	err = l.file.editState(func(st *state) error {
+		x := st.findTurn(t)
 		if idle != nil && (x == nil || x.At.Before(idle.At)) {
 			used = true
 			st.Experiences = append(st.Experiences, *idle)
@@ -110,10 +110,10 @@ func (l *Learner) SetMark(t Turn, s *Signal) (m Marked, err error) {
 			}
 			x.Signals = append(x.Signals, *s)
 		}
-		st.rejudge(x)
-		st.unwant(*x, l.o.Settings())
+		st.judgeAgain(x)
+		st.dropWanted(*x, l.o.Settings())
 		if s != nil && !s.Seen {
-			l.want(st, *x)
+			l.wantReview(st, *x)
 		}
 		m.Of, m.Now = *x, s
 		return nil
@@ -124,9 +124,9 @@ func (l *Learner) SetMark(t Turn, s *Signal) (m Marked, err error) {
 	if err != nil {
 		return m, err
 	}
-	l.judged(m.Of)
+	l.publishJudged(m.Of)
 	for _, k := range m.Of.Skills {
-		l.compare(k.Name)
+		l.rollBackIfWorse(k.Name)
 	}
 	return m, nil
 }
@@ -144,8 +144,8 @@ func (l *Learner) takeIdle(t Turn) *Experience {
 	return nil
 }
 
-// turn is the newest turn that is meant, nil when none is kept.
-func (st *state) turn(t Turn) *Experience {
+// findTurn finds the newest turn that is meant, nil when none is kept.
+func (st *state) findTurn(t Turn) *Experience {
 	for i := range slices.Backward(st.Experiences) {
 		if t.fits(st.Experiences[i]) {
 			return &st.Experiences[i]
@@ -154,17 +154,17 @@ func (st *state) turn(t Turn) *Experience {
 	return nil
 }
 
-// unwant takes a turn out of the reviews that wait, where it gives no reason any more: not bad,
+// dropWanted takes a turn out of the reviews that wait, where it gives no reason any more: not bad,
 // or looked at already, for a change; not fresh, for a new skill. A review without a reason goes.
-func (st *state) unwant(x Experience, s Settings) {
+func (st *state) dropWanted(x Experience, s Settings) {
 	for i, d := range st.Due {
-		if !d.Taken.IsZero() || d.Kind == "change" && x.Outcome == Bad && !x.Used || d.Kind == "create" && fresh(x, s) {
+		if !d.Taken.IsZero() || d.Kind == "change" && x.Outcome == Bad && !x.Used || d.Kind == "create" && isReviewable(x, s) {
 			continue
 		}
 		st.Due[i].Experiences = slices.DeleteFunc(d.Experiences, func(id string) bool { return id == x.ID })
 	}
 	good := func(id string) bool {
-		y := st.experience(id)
+		y := st.findExperience(id)
 		return y != nil && y.Outcome == Good
 	}
 	st.Due = slices.DeleteFunc(st.Due, func(d Due) bool {

@@ -20,14 +20,14 @@ func named(ref string) Turn { return Turn{Ref: ref} }
 func TestAMarkDecidesAndIsTakenBack(t *testing.T) {
 	t.Parallel()
 	d, _ := baked(t, Auto)
-	raw, err := d.own("bake").Raw()
+	raw, err := d.ownSkill("bake").Raw()
 	if err != nil {
 		t.Fatal(err)
 	}
 	hash := skills.HashOf(raw)
 	d.turn(10, "bake bread, make test has to pass", "make test", 0, event.TurnEnded{})
-	if err := d.file.edit(func(st *state) error {
-		x := st.turn(named("t10"))
+	if err := d.file.editState(func(st *state) error {
+		x := st.findTurn(named("t10"))
 		x.Skills = []Loaded{{Name: "bake", Hash: hash, By: "model"}}
 		st.countOutcome("bake", hash, Good, 1)
 		st.Due = nil
@@ -121,8 +121,8 @@ func TestATurnIsReviewedAgainForANewMarkOnly(t *testing.T) {
 	d, _ := baked(t, Auto)
 	d.says = func(string) (string, error) { return `{"do": "nothing"}`, nil }
 	d.turn(10, "bake bread, make test has to pass", "make test", 1, event.TurnEnded{})
-	if err := d.file.edit(func(st *state) error {
-		st.turn(named("t10")).Skills = []Loaded{{Name: "bake", Hash: "h", By: "model"}}
+	if err := d.file.editState(func(st *state) error {
+		st.findTurn(named("t10")).Skills = []Loaded{{Name: "bake", Hash: "h", By: "model"}}
 		st.Due = nil
 		return nil
 	}); err != nil {
@@ -186,7 +186,7 @@ func TestAMarkFindsItsTurn(t *testing.T) {
 		for _, e := range []event.Event{
 			said(n, chat.RoleUser, "what is it?"), event.TurnStarted{Model: "m"}, sealed(n+1, "I did this very well. good good good"), event.TurnEnded{Reason: event.TurnDone},
 		} {
-			d.hear(context.Background(), event.Envelope{Header: h, Event: e})
+			d.takeEvent(context.Background(), event.Envelope{Header: h, Event: e})
 		}
 	}
 	say(11, "a")

@@ -31,9 +31,9 @@ type Signal struct {
 	Seen bool    `json:"seen,omitempty"` // a review has seen this mark
 }
 
-// judge is what the person marked, else bad where anything is, good where something is, and else
-// unknown.
-func judge(signals []Signal) Outcome {
+// judgeSignals judges what the person marked, else bad where anything is, good where something is,
+// and else unknown.
+func judgeSignals(signals []Signal) Outcome {
 	out := Unknown
 	if i := slices.IndexFunc(signals, isMark); i >= 0 {
 		return signals[i].Says
@@ -61,8 +61,8 @@ var (
 	correctionText string
 )
 
-// patterns are the lines of a data file, each a regular expression.
-func patterns(text string) []*regexp.Regexp {
+// compilePatterns compiles the lines of a data file, each a regular expression.
+func compilePatterns(text string) []*regexp.Regexp {
 	var out []*regexp.Regexp
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
@@ -73,21 +73,21 @@ func patterns(text string) []*regexp.Regexp {
 }
 
 var (
-	verifying = sync.OnceValue(func() []*regexp.Regexp { return patterns(verifyText) })
-	idle      = sync.OnceValue(func() []*regexp.Regexp { return patterns(idleText) })
-	wrongs    = sync.OnceValue(func() []*regexp.Regexp { return patterns(correctionText) })
+	verifying = sync.OnceValue(func() []*regexp.Regexp { return compilePatterns(verifyText) })
+	idle      = sync.OnceValue(func() []*regexp.Regexp { return compilePatterns(idleText) })
+	wrongs    = sync.OnceValue(func() []*regexp.Regexp { return compilePatterns(correctionText) })
 )
 
-func matches(list []*regexp.Regexp, s string) bool {
+func matchesAny(list []*regexp.Regexp, s string) bool {
 	return slices.ContainsFunc(list, func(r *regexp.Regexp) bool { return r.MatchString(s) })
 }
 
-// corrects reports whether a person's words say that what was done is wrong.
-func corrects(said string) bool {
+// isCorrection reports whether a person's words say that what was done is wrong.
+func isCorrection(said string) bool {
 	if len(said) > 200 {
 		said = said[:200]
 	}
-	return matches(wrongs(), strings.TrimSpace(said))
+	return matchesAny(wrongs(), strings.TrimSpace(said))
 }
 
 // commandOf is the command of a call, "" when it has none.
@@ -98,9 +98,9 @@ func commandOf(s Step) string {
 	return s.Ran
 }
 
-// verified is what the last verifying command said with its exit code: tests, builds, and what the
-// person's own words name.
-func verified(task string, calls []Step) []Signal {
+// verificationSignals are what the last verifying command said with its exit code: tests, builds,
+// and what the person's own words name.
+func verificationSignals(task string, calls []Step) []Signal {
 	for _, s := range slices.Backward(calls) {
 		command := commandOf(s)
 		if !slices.ContainsFunc(decidingOf(command), func(words []string) bool { return verifies(words) || namedIn(task, words) }) {
@@ -135,7 +135,7 @@ func decidingOf(text string) [][]string {
 // verifies reports whether a command's exit code says that something works.
 func verifies(words []string) bool {
 	line := strings.Join(words, " ")
-	return matches(verifying(), line) && !matches(idle(), line)
+	return matchesAny(verifying(), line) && !matchesAny(idle(), line)
 }
 
 // namedIn reports whether the person named the program that a command runs. "make it work" names
@@ -172,8 +172,8 @@ func comparedWords(x Experience) []string {
 	return slices.Compact(out)
 }
 
-// alike is how much two tasks have in common, from 0 to 1.
-func alike(a, b []string) float64 {
+// taskLikeness is how much two tasks have in common, from 0 to 1.
+func taskLikeness(a, b []string) float64 {
 	both := 0
 	for _, w := range a {
 		if slices.Contains(b, w) {

@@ -67,7 +67,7 @@ func (l *Learner) checkProposal(ctx context.Context, p *Proposal) error {
 			return err
 		}
 		p.After = after
-		if err := fits(p.Before, p.After, p.Deltas); err != nil {
+		if err := checkSize(p.Before, p.After, p.Deltas); err != nil {
 			return err
 		}
 	case KindCreate:
@@ -89,7 +89,7 @@ func (l *Learner) checkProposal(ctx context.Context, p *Proposal) error {
 			return errors.New("the same was proposed before")
 		}
 	}
-	c, err := l.plan(ctx, *p)
+	c, err := l.planChange(ctx, *p)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (l *Learner) checkProposal(ctx context.Context, p *Proposal) error {
 	return nil
 }
 
-// plan is the change that a proposal makes.
-func (l *Learner) plan(ctx context.Context, p Proposal) (*skills.Change, error) {
+// planChange is the change that a proposal makes.
+func (l *Learner) planChange(ctx context.Context, p Proposal) (*skills.Change, error) {
 	r := skills.Request{Op: skills.Edit, Name: p.Skill, Content: p.After}
 	if p.Kind == KindCreate {
 		r.Op, r.Category = skills.Create, "learned"
@@ -110,20 +110,20 @@ func (l *Learner) plan(ctx context.Context, p Proposal) (*skills.Change, error) 
 	if string(c.Before) != p.Before {
 		return nil, ErrStale
 	}
-	c.From = p.provenance()
+	c.From = p.provenanceOf()
 	return c, nil
 }
 
-// propose keeps a proposal, and in mode auto carries it out when it is clean and about a skill that
-// no person wrote.
-func (l *Learner) propose(p Proposal) (*Proposal, error) {
-	auto := l.o.Settings().Mode == Auto && p.Tainted == "" && !p.Ask && (p.Kind == KindCreate || l.learned(p.Skill))
+// keepProposal keeps a proposal, and in mode auto carries it out when it is clean and about a skill
+// that no person wrote.
+func (l *Learner) keepProposal(p Proposal) (*Proposal, error) {
+	auto := l.o.Settings().Mode == Auto && p.Tainted == "" && !p.Ask && (p.Kind == KindCreate || l.wasLearned(p.Skill))
 	open := 0
-	err := l.file.edit(func(st *state) error {
+	err := l.file.editState(func(st *state) error {
 		p.ID, p.At, p.State = fmt.Sprintf("p%d", st.Next), l.o.Now(), StateOpen
 		st.Next++
 		st.Proposals = append(st.Proposals, p)
-		open = st.open()
+		open = st.countOpen()
 		return nil
 	})
 	if err != nil {
@@ -136,8 +136,8 @@ func (l *Learner) propose(p Proposal) (*Proposal, error) {
 	return &p, nil
 }
 
-// learned reports whether a skill was made by this program and not by a person.
-func (l *Learner) learned(name string) bool {
+// wasLearned reports whether a skill was made by this program and not by a person.
+func (l *Learner) wasLearned(name string) bool {
 	by := l.o.Library.Usage.All()[name].CreatedBy
 	return by == "agent" || by == "learned"
 }
@@ -177,7 +177,7 @@ func (l *Learner) Find(id string) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	if p := st.proposal(id); p != nil {
+	if p := st.findProposal(id); p != nil {
 		return *p, nil
 	}
 	return Proposal{}, fmt.Errorf("there is no proposal %s; `hermes learn list` shows them", id)
@@ -202,12 +202,12 @@ func (l *Learner) Accept(ctx context.Context, id, by string, edited *string) (*P
 	v, err := l.carryOut(ctx, p)
 	if err != nil {
 		if errors.Is(err, ErrStale) || errors.Is(err, skills.ErrStale) {
-			_ = l.settle(id, StateStale, by, 0) // that it is stale is what is told
+			_ = l.settleProposal(id, StateStale, by, 0) // that it is stale is what is told
 			return nil, ErrStale
 		}
 		return nil, err
 	}
-	if err := l.settle(id, StateAccepted, by, v.Number); err != nil {
+	if err := l.settleProposal(id, StateAccepted, by, v.Number); err != nil {
 		return nil, err
 	}
 	p, err = l.Find(id)
@@ -217,16 +217,16 @@ func (l *Learner) Accept(ctx context.Context, id, by string, edited *string) (*P
 func (l *Learner) carryOut(ctx context.Context, p Proposal) (skills.Version, error) {
 	switch p.Kind {
 	case KindRollback:
-		return l.o.Library.Rollback(p.Skill, p.To, p.provenance())
+		return l.o.Library.Rollback(p.Skill, p.To, p.provenanceOf())
 	case KindArchive:
 		c, err := l.o.Library.Plan(ctx, skills.Request{Op: skills.Delete, Name: p.Skill})
 		if err != nil {
 			return skills.Version{}, err
 		}
-		c.From = p.provenance()
+		c.From = p.provenanceOf()
 		return l.o.Library.Make(c, "learned")
 	default:
-		c, err := l.plan(ctx, p)
+		c, err := l.planChange(ctx, p)
 		if err != nil {
 			return skills.Version{}, err
 		}
@@ -244,16 +244,16 @@ func (l *Learner) Refuse(id string, never bool) error {
 		return fmt.Errorf("%s is %s already", id, p.State)
 	}
 	if never {
-		return l.settle(id, StateNever, "user", 0)
+		return l.settleProposal(id, StateNever, "user", 0)
 	}
-	return l.settle(id, StateRefused, "user", 0)
+	return l.settleProposal(id, StateRefused, "user", 0)
 }
 
-// settle notes what became of a proposal and tells it.
-func (l *Learner) settle(id string, s State, by string, version int) error {
+// settleProposal notes what became of a proposal and tells it.
+func (l *Learner) settleProposal(id string, s State, by string, version int) error {
 	var e event.LearnSettled
-	err := l.file.edit(func(st *state) error {
-		p := st.proposal(id)
+	err := l.file.editState(func(st *state) error {
+		p := st.findProposal(id)
 		if p == nil || p.State != StateOpen {
 			return fmt.Errorf("%s was settled meanwhile", id)
 		}
@@ -268,7 +268,7 @@ func (l *Learner) settle(id string, s State, by string, version int) error {
 		if p.Kind == KindRollback && s == StateAccepted {
 			st.tookBack(p.Skill, skills.HashOf([]byte(p.Before)))
 		}
-		e = event.LearnSettled{ID: id, Kind: p.Kind, Skill: p.Skill, State: string(s), By: by, Version: version, Open: st.open()}
+		e = event.LearnSettled{ID: id, Kind: p.Kind, Skill: p.Skill, State: string(s), By: by, Version: version, Open: st.countOpen()}
 		return nil
 	})
 	if err == nil {

@@ -32,22 +32,22 @@ func TestNothingIsWrittenBesideATurn(t *testing.T) {
 		return st.Due[0].Taken
 	}
 	d.turn(1, "make it work", "go test ./...", 0, event.TurnEnded{})
-	d.begin(ctx)
+	d.beginReview(ctx)
 	<-asked
 	first := claimed()
 	if first.IsZero() {
 		t.Fatal("it is not claimed")
 	}
 	h := event.Header{Session: "s", Turn: "t2", At: d.now}
-	d.hear(ctx, event.Envelope{Header: h, Event: event.MessageAdded{Message: chat.Message{Role: chat.RoleUser, Text: "go on", From: chat.Person()}}})
-	d.hear(ctx, event.Envelope{Header: h, Event: event.TurnStarted{Model: "m"}})
+	d.takeEvent(ctx, event.Envelope{Header: h, Event: event.MessageAdded{Message: chat.Message{Role: chat.RoleUser, Text: "go on", From: chat.Person()}}})
+	d.takeEvent(ctx, event.Envelope{Header: h, Event: event.TurnStarted{Model: "m"}})
 	<-broken
 	for range 200 { // whatever it would write now it would write at once
 		if !claimed().Equal(first) {
 			t.Fatal("it was given back while the turn goes on")
 		}
 	}
-	d.hear(ctx, event.Envelope{Header: h, Event: event.TurnEnded{Reason: event.TurnDone}})
+	d.takeEvent(ctx, event.Envelope{Header: h, Event: event.TurnEnded{Reason: event.TurnDone}})
 	<-asked // again, without waiting for another turn
 	stop()
 	<-broken
@@ -67,7 +67,7 @@ func TestWaitingIsWhatTheFileSays(t *testing.T) {
 	other := New(d.o)
 	for want := 1; want < 4; want++ {
 		p := Proposal{Kind: KindCreate, Skill: "a", After: "x"}
-		if _, err := other.propose(p); err != nil {
+		if _, err := other.keepProposal(p); err != nil {
 			t.Fatal(err)
 		}
 		if n := d.Waiting(); n != want {

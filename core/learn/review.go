@@ -26,42 +26,43 @@ const near = 0.4
 // claim is how long a process may take over a review before another one takes it up.
 const claim = 10 * time.Minute
 
-// want notes that a review is wanted, where an experience gives reason for one.
-func (l *Learner) want(st *state, x Experience) {
+// wantReview notes that a review is wanted, where an experience gives reason for one.
+func (l *Learner) wantReview(st *state, x Experience) {
 	s := l.o.Settings()
 	if x.Outcome == Bad {
 		for _, k := range x.Skills {
-			if l.own(k.Name) != nil && !slices.Contains(s.Pinned, k.Name) && !st.never(k.Name, nil) {
-				st.due(Due{Kind: "change", Skill: k.Name, Experiences: []string{x.ID}})
+			if l.ownSkill(k.Name) != nil && !slices.Contains(s.Pinned, k.Name) &&
+				!st.isRefusedForEver(k.Name, nil) {
+				st.addDue(Due{Kind: "change", Skill: k.Name, Experiences: []string{x.ID}})
 			}
 		}
 	}
-	if !fresh(x, s) {
+	if !isReviewable(x, s) {
 		return
 	}
 	mine := comparedWords(x)
-	if st.never("", mine) {
+	if st.isRefusedForEver("", mine) {
 		return
 	}
 	var ids []string
 	good := false
 	for _, y := range st.Experiences {
-		if fresh(y, s) && alike(mine, comparedWords(y)) >= near {
+		if isReviewable(y, s) && taskLikeness(mine, comparedWords(y)) >= near {
 			ids, good = append(ids, y.ID), good || y.Outcome == Good
 		}
 	}
 	if good && len(ids) >= max(s.Alike, 1) {
-		st.due(Due{Kind: "create", Experiences: ids})
+		st.addDue(Due{Kind: "create", Experiences: ids})
 	}
 }
 
-// fresh reports whether an experience can be one of those that make a new skill.
-func fresh(x Experience, s Settings) bool {
+// isReviewable reports whether an experience can be one of those that make a new skill.
+func isReviewable(x Experience, s Settings) bool {
 	return !x.Used && x.Ended && len(x.Skills) == 0 && (x.Outcome != Unknown || len(x.Calls) >= s.Calls)
 }
 
-// due adds a review, unless one of the same kind waits.
-func (st *state) due(d Due) {
+// addDue adds a review, unless one of the same kind waits.
+func (st *state) addDue(d Due) {
 	for i, w := range st.Due {
 		if w.Kind == d.Kind && w.Skill == d.Skill && (d.Kind == "change" || slices.Contains(d.Experiences, w.Experiences[0])) {
 			for _, id := range d.Experiences {
@@ -77,9 +78,9 @@ func (st *state) due(d Due) {
 	}
 }
 
-func (st *state) never(skill string, task []string) bool {
+func (st *state) isRefusedForEver(skill string, task []string) bool {
 	return slices.ContainsFunc(st.Never, func(n Never) bool {
-		return skill != "" && n.Skill == skill || skill == "" && len(n.Words) > 0 && alike(n.Words, task) >= near
+		return skill != "" && n.Skill == skill || skill == "" && len(n.Words) > 0 && taskLikeness(n.Words, task) >= near
 	})
 }
 
@@ -92,14 +93,14 @@ type job struct {
 // claimReview claims the next review. why says why there is none now.
 func (l *Learner) claimReview(ctx context.Context, asked bool) (j *job, why string, err error) {
 	told := false
-	err = l.file.edit(func(st *state) error {
+	err = l.file.editState(func(st *state) error {
 		now := l.o.Now()
 		i := slices.IndexFunc(st.Due, func(d Due) bool { return now.Sub(d.Taken) > claim })
 		if i < 0 {
 			why = "there is nothing to learn from yet"
 			return nil
 		}
-		if why = l.gate(ctx, st, asked); why != "" {
+		if why = l.whyNoReview(ctx, st, asked); why != "" {
 			if day := now.Format(time.DateOnly); st.Told != day && why != tooSoon {
 				st.Told, told = day, true
 			}
@@ -109,7 +110,7 @@ func (l *Learner) claimReview(ctx context.Context, asked bool) (j *job, why stri
 		st.Reviews = append(st.Reviews, now)
 		j = &job{Due: st.Due[i]}
 		for _, id := range j.Experiences {
-			if x := st.experience(id); x != nil {
+			if x := st.findExperience(id); x != nil {
 				j.of = append(j.of, *x)
 			}
 		}
@@ -121,9 +122,9 @@ func (l *Learner) claimReview(ctx context.Context, asked bool) (j *job, why stri
 	return j, why, err
 }
 
-// release gives a review back, done or not. One that was interrupted does not count.
-func (l *Learner) release(j *job, done, interrupted bool) {
-	err := l.file.edit(func(st *state) error {
+// giveBackReview gives a review back, done or not. One that was interrupted does not count.
+func (l *Learner) giveBackReview(j *job, done, interrupted bool) {
+	err := l.file.editState(func(st *state) error {
 		for i, d := range st.Due {
 			if d.Kind != j.Kind || d.Skill != j.Skill || !d.Taken.Equal(j.Taken) {
 				continue
@@ -139,12 +140,12 @@ func (l *Learner) release(j *job, done, interrupted bool) {
 			break
 		}
 		for _, id := range j.Experiences {
-			if x := st.experience(id); x != nil {
+			if x := st.findExperience(id); x != nil {
 				x.Used = true
 			}
 		}
 		for _, y := range j.of {
-			st.seen(y)
+			st.noteMarkSeen(y)
 		}
 		return nil
 	})
@@ -153,9 +154,9 @@ func (l *Learner) release(j *job, done, interrupted bool) {
 	}
 }
 
-// seen notes that a review has seen the mark that a turn had then.
-func (st *state) seen(then Experience) {
-	x := st.experience(then.ID)
+// noteMarkSeen notes that a review has seen the mark that a turn had then.
+func (st *state) noteMarkSeen(then Experience) {
+	x := st.findExperience(then.ID)
 	if x == nil {
 		return
 	}
@@ -178,33 +179,33 @@ func (l *Learner) ReviewNext(ctx context.Context, asked bool) (*Proposal, error)
 func (l *Learner) reviewNext(life, ctx context.Context, asked bool) (*Proposal, error) {
 	j, why, err := l.claimReview(ctx, asked)
 	if err != nil || j == nil {
-		return nil, errors.Join(err, nothing(asked, why))
+		return nil, errors.Join(err, whyNothing(asked, why))
 	}
-	p, why, err := l.review(ctx, j)
+	p, why, err := l.runReview(ctx, j)
 	if err != nil {
 		if ctx.Err() != nil {
 			l.rest(life)
 		}
-		l.release(j, ctx.Err() == nil && !transient(err), ctx.Err() != nil)
+		l.giveBackReview(j, ctx.Err() == nil && !isTransient(err), ctx.Err() != nil)
 		return nil, err
 	}
 	if p != nil {
 		l.tryVersion(life, p)
 		if err := life.Err(); err != nil { // its checks were cut off; the model was paid for, so it counts
-			l.release(j, false, false)
+			l.giveBackReview(j, false, false)
 			return nil, err
 		}
 	}
-	l.release(j, true, false)
+	l.giveBackReview(j, true, false)
 	if p == nil {
 		l.o.Publish(event.Header{}, event.LearnReviewed{Skill: j.Skill, Why: why})
-		return nil, nothing(asked, why)
+		return nil, whyNothing(asked, why)
 	}
-	return l.propose(*p)
+	return l.keepProposal(*p)
 }
 
-// nothing tells a person who asked why nothing came of it.
-func nothing(asked bool, why string) error {
+// whyNothing tells a person who asked why nothing came of it.
+func whyNothing(asked bool, why string) error {
 	if !asked || why == "" {
 		return nil
 	}
@@ -219,16 +220,16 @@ func (e *NothingError) Error() string { return e.Why }
 // failedError is a model that did not answer: the review is tried again.
 type failedError struct{ error }
 
-func transient(err error) bool { return errors.As(err, new(failedError)) }
+func isTransient(err error) bool { return errors.As(err, new(failedError)) }
 
-// review asks the model and makes a proposal of its answer; why says why there is none.
-func (l *Learner) review(ctx context.Context, j *job) (p *Proposal, why string, err error) {
+// runReview asks the model and makes a proposal of its answer; why says why there is none.
+func (l *Learner) runReview(ctx context.Context, j *job) (p *Proposal, why string, err error) {
 	if len(j.of) == 0 {
 		return nil, "what there was to learn from is not kept any more", nil
 	}
 	var text []byte
 	if j.Kind == "change" {
-		s := l.own(j.Skill)
+		s := l.ownSkill(j.Skill)
 		if s == nil {
 			return nil, "the skill " + j.Skill + " is not there any more", nil
 		}
@@ -242,7 +243,7 @@ func (l *Learner) review(ctx context.Context, j *job) (p *Proposal, why string, 
 	}
 	a, err := ReadAnswer(said)
 	if err != nil {
-		return nil, refused(err), nil //nolint:nilerr // that is how it ended
+		return nil, whyRefused(err), nil //nolint:nilerr // that is how it ended
 	}
 	if a.Do == "nothing" {
 		return nil, "the model found nothing worth keeping", nil
@@ -263,18 +264,18 @@ func (l *Learner) review(ctx context.Context, j *job) (p *Proposal, why string, 
 		return nil, "refused: the answer does something else than was asked", nil
 	}
 	if err := l.checkProposal(ctx, p); err != nil {
-		return nil, refused(err), nil //nolint:nilerr // that is how it ended
+		return nil, whyRefused(err), nil //nolint:nilerr // that is how it ended
 	}
 	return p, "", nil
 }
 
-// refused says why an answer is not used, without what it may hold.
-func refused(err error) string { return "refused: " + oneLine(secret.Redact(err.Error())) }
+// whyRefused says why an answer is not used, without what it may hold.
+func whyRefused(err error) string { return "refused: " + oneLine(secret.Redact(err.Error())) }
 
 // newSkill is the SKILL.md of an answer.
 func newSkill(a Answer) string {
 	quote := func(s string) string { return "'" + strings.ReplaceAll(oneLine(s), "'", "''") + "'" }
-	return "---\nname: " + oneLine(a.Name) + "\ndescription: " + quote(a.Description) + "\nversion: 1.0.0\n---\n\n" + closed(strings.TrimSpace(a.Body))
+	return "---\nname: " + oneLine(a.Name) + "\ndescription: " + quote(a.Description) + "\nversion: 1.0.0\n---\n\n" + closeText(strings.TrimSpace(a.Body))
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -290,7 +291,7 @@ func Digest(name, text string, list []Experience) string {
 		b.WriteString("skill>>>\n\n")
 	}
 	for i, x := range slices.Backward(list) { // the newest first: the others fall off the end
-		part := describe(len(list)-i, x)
+		part := describeExperience(len(list)-i, x)
 		if b.Len()+len(part) > maxDigest {
 			break
 		}
@@ -299,7 +300,7 @@ func Digest(name, text string, list []Experience) string {
 	return secret.Redact(strings.ToValidUTF8(b.String()[:min(b.Len(), maxDigest)], ""))
 }
 
-func describe(n int, x Experience) string {
+func describeExperience(n int, x Experience) string {
 	var b strings.Builder
 	fence := strings.NewReplacer("<<<", "< < <", ">>>", "> > >")
 	fmt.Fprintf(&b, "Turn %d came out %s.\n<<<turn\nasked: %s\n", n, x.Outcome, fence.Replace(x.Task))
@@ -326,7 +327,7 @@ func describe(n int, x Experience) string {
 	return b.String()
 }
 
-// provenance is where a version comes from that a proposal makes.
-func (p Proposal) provenance() skills.Provenance {
+// provenanceOf is where a version comes from that a proposal makes.
+func (p Proposal) provenanceOf() skills.Provenance {
 	return skills.Provenance{By: "learned", Why: p.Why, Session: p.Session, Source: p.ID, Tainted: p.Tainted != ""}
 }

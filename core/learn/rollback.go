@@ -17,15 +17,16 @@ const (
 	maybeBad  = 0.90 // a person is asked
 )
 
-// compare takes a skill back, or proposes to, where its text does worse than the one before.
-func (l *Learner) compare(name string) {
+// rollBackIfWorse takes a skill back, or proposes to, where its text does worse than the one
+// before.
+func (l *Learner) rollBackIfWorse(name string) {
 	if err := l.compareVersions(name); err != nil {
 		l.o.Log.Warn("the versions of a skill were not compared", "skill", name, "err", err)
 	}
 }
 
 func (l *Learner) compareVersions(name string) error {
-	s := l.own(name)
+	s := l.ownSkill(name)
 	if s == nil || slices.Contains(l.o.Settings().Pinned, name) {
 		return nil
 	}
@@ -43,7 +44,7 @@ func (l *Learner) compareVersions(name string) error {
 	}
 	hash := skills.HashOf(raw)
 	now := h.Find(hash)
-	to := before(h, now, hash)
+	to := versionBefore(h, now, hash)
 	if now == 0 || to < 0 {
 		return nil
 	}
@@ -51,7 +52,7 @@ func (l *Learner) compareVersions(name string) error {
 	if n.Good+n.Bad < minUses || o.Good+o.Bad == 0 {
 		return nil
 	}
-	sure := worse(n.Good, n.Bad, o.Good, o.Bad)
+	sure := probabilityWorse(n.Good, n.Bad, o.Good, o.Bad)
 	if sure <= maybeBad {
 		return nil
 	}
@@ -66,9 +67,9 @@ func (l *Learner) compareVersions(name string) error {
 		Request: skills.Request{Op: skills.Edit, Name: name}, Rel: skills.File, Before: raw, After: []byte(p.After),
 	}).Unified
 	if q := st.takesBack(p); q == nil {
-		_, err = l.propose(p)
+		_, err = l.keepProposal(p)
 	} else if q.State == StateOpen && q.Ask && !p.Ask {
-		err = l.surer(q.ID, p.Why)
+		err = l.rollBackIfSurer(q.ID, p.Why)
 	}
 	return err
 }
@@ -83,13 +84,13 @@ func (st *state) takesBack(p Proposal) *Proposal {
 	return nil
 }
 
-// surer carries a rollback out that a person was asked about when it was less sure.
-func (l *Learner) surer(id, why string) error {
+// rollBackIfSurer carries a rollback out that a person was asked about when it was less sure.
+func (l *Learner) rollBackIfSurer(id, why string) error {
 	if l.o.Settings().Mode != Auto {
 		return nil
 	}
-	err := l.file.edit(func(st *state) error {
-		if p := st.proposal(id); p != nil {
+	err := l.file.editState(func(st *state) error {
+		if p := st.findProposal(id); p != nil {
 			p.Ask, p.Why = false, why
 		}
 		return nil
@@ -100,8 +101,8 @@ func (l *Learner) surer(id, why string) error {
 	return err
 }
 
-// before is the version with the text that stood there before the current one, -1 for none.
-func before(h skills.History, now int, hash string) int {
+// versionBefore is the version with the text that stood there before the current one, -1 for none.
+func versionBefore(h skills.History, now int, hash string) int {
 	for n := now - 1; n >= 0; n-- {
 		if t := h.Text(n); t != nil && skills.HashOf(t) != hash {
 			return n
@@ -110,19 +111,19 @@ func before(h skills.History, now int, hash string) int {
 	return -1
 }
 
-// curate says which learned skills are stale, and moves those away that nobody used for long. It
-// does so once a day; nothing is deleted, and pinned skills are left alone.
-func (l *Learner) curate() {
+// retireStale says which learned skills are stale, and moves those away that nobody used for long.
+// It does so once a day; nothing is deleted, and pinned skills are left alone.
+func (l *Learner) retireStale() {
 	s, now := l.o.Settings(), l.o.Now()
 	st, err := l.file.readState()
 	if s.Mode == Off || err != nil || now.Sub(st.Curated) < 24*time.Hour || len(st.Experiences) == 0 {
 		return
 	}
-	if err := l.file.edit(func(st *state) error { st.Curated = now; return nil }); err != nil {
+	if err := l.file.editState(func(st *state) error { st.Curated = now; return nil }); err != nil {
 		return
 	}
 	for name, c := range l.o.Library.Usage.All() {
-		if !l.learned(name) || c.Pinned || slices.Contains(s.Pinned, name) || l.own(name) == nil || c.Last.IsZero() {
+		if !l.wasLearned(name) || c.Pinned || slices.Contains(s.Pinned, name) || l.ownSkill(name) == nil || c.Last.IsZero() {
 			continue
 		}
 		if err := l.curateOne(st, s, name, c.Last, now.Sub(c.Last)); err != nil {
@@ -137,7 +138,7 @@ func (l *Learner) curateOne(st *state, s Settings, name string, last time.Time, 
 		if slices.ContainsFunc(st.Proposals, func(p Proposal) bool { return p.Kind == KindArchive && p.Skill == name && p.At.After(last) }) {
 			return nil
 		}
-		_, err := l.propose(Proposal{Kind: KindArchive, Skill: name, Why: fmt.Sprintf("nobody used it for %d days", int(age.Hours()/24))})
+		_, err := l.keepProposal(Proposal{Kind: KindArchive, Skill: name, Why: fmt.Sprintf("nobody used it for %d days", int(age.Hours()/24))})
 		return err
 	case s.Stale > 0 && age > s.Stale:
 		return l.o.Library.Usage.Stale(name)

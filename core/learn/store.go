@@ -77,8 +77,8 @@ func (s store) readState() (*state, error) {
 	return st, nil
 }
 
-// edit changes the state while no other process does. An error of f leaves it as it was.
-func (s store) edit(f func(*state) error) error {
+// editState changes the state while no other process does. An error of f leaves it as it was.
+func (s store) editState(f func(*state) error) error {
 	unlock, err := atomicfile.Lock(s.path() + ".lock")
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s store) edit(f func(*state) error) error {
 	if err := f(st); err != nil {
 		return err
 	}
-	st.trim()
+	st.trimState()
 	data, err := json.Marshal(st)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s store) edit(f func(*state) error) error {
 	return atomicfile.Write(s.path(), append(data, '\n'), 0o600)
 }
 
-func (st *state) trim() {
+func (st *state) trimState() {
 	if n := len(st.Experiences) - keptExperiences; n > 0 {
 		st.Experiences = slices.Delete(st.Experiences, 0, n)
 	}
@@ -112,7 +112,7 @@ func (st *state) trim() {
 	}
 }
 
-func (st *state) experience(id string) *Experience {
+func (st *state) findExperience(id string) *Experience {
 	for i := range st.Experiences {
 		if st.Experiences[i].ID == id {
 			return &st.Experiences[i]
@@ -121,7 +121,7 @@ func (st *state) experience(id string) *Experience {
 	return nil
 }
 
-func (st *state) proposal(id string) *Proposal {
+func (st *state) findProposal(id string) *Proposal {
 	for i := range st.Proposals {
 		if st.Proposals[i].ID == id {
 			return &st.Proposals[i]
@@ -130,7 +130,7 @@ func (st *state) proposal(id string) *Proposal {
 	return nil
 }
 
-func (st *state) open() int {
+func (st *state) countOpen() int {
 	n := 0
 	for _, p := range st.Proposals {
 		if p.State == StateOpen {

@@ -31,7 +31,7 @@ func (l *Learner) Traces(t Turn) (list []Traced, at int, err error) {
 		return nil, 0, err
 	}
 	l.addIdle(st)
-	meant := st.turn(t)
+	meant := st.findTurn(t)
 	switch {
 	case meant == nil && t.Ref != "":
 		return nil, 0, fmt.Errorf("no turn %s is kept; `hermes trace` lists the last ones", t.Ref)

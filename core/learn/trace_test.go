@@ -46,7 +46,7 @@ func TestTracesOfAnIdleTurn(t *testing.T) {
 	d.turn(1, "make it work", "make test", 0, event.TurnEnded{})
 	h := event.Header{Session: "s", Turn: "idle", At: d.now.Add(time.Second)}
 	for _, e := range []event.Event{said(11, chat.RoleUser, "what is it?"), sealed(12, "It is that."), event.TurnEnded{Reason: event.TurnDone}} {
-		d.hear(t.Context(), event.Envelope{Header: h, Event: e})
+		d.takeEvent(t.Context(), event.Envelope{Header: h, Event: e})
 	}
 	list, at, err := d.Traces(Turn{Session: "s", Message: 12})
 	if err != nil || len(list) != 2 || list[at].Turn != "idle" {

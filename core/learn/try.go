@@ -39,9 +39,9 @@ type Check struct {
 	Why    string `json:"why,omitempty"` // it does not pass now
 }
 
-// worse reports whether a version is not to be had unasked: it fails what the one before passed, or
-// nobody knows.
-func (c Check) worse() bool {
+// isWorse reports whether a version is not to be had unasked: it fails what the one before passed,
+// or nobody knows.
+func (c Check) isWorse() bool {
 	return c.After != Passes && c.Before == Passes || c.After == NotRun || c.Before == NotRun
 }
 
@@ -57,7 +57,7 @@ func (c Check) Words() string {
 // tryVersion runs the checks that a skill brings with its text before and the one that is proposed.
 // A version that does not pass what the other did is for a person to decide.
 func (l *Learner) tryVersion(ctx context.Context, p *Proposal) {
-	s := l.own(p.Skill)
+	s := l.ownSkill(p.Skill)
 	if s == nil || p.Kind != KindChange {
 		return
 	}
@@ -74,18 +74,18 @@ func (l *Learner) tryVersion(ctx context.Context, p *Proposal) {
 		}
 		c := Check{ID: e.ID, Prompt: e.Prompt, Before: NotRun, After: NotRun, Why: fmt.Sprintf("at most %d are run", maxTrials)}
 		if len(p.Checks) < maxTrials {
-			c.Before, c.Why = l.try(ctx, e.Check, p.Before)
+			c.Before, c.Why = l.tryCheck(ctx, e.Check, p.Before)
 			if c.Before != NotRun {
-				c.After, c.Why = l.try(ctx, e.Check, p.After)
+				c.After, c.Why = l.tryCheck(ctx, e.Check, p.After)
 			}
 		}
-		p.Ask = p.Ask || c.worse()
+		p.Ask = p.Ask || c.isWorse()
 		p.Checks = append(p.Checks, c)
 	}
 }
 
-// try runs a check as a text of its skill says; why is for people, where it does not pass.
-func (l *Learner) try(ctx context.Context, c skills.EvalCheck, text string) (end, why string) {
+// tryCheck runs a check as a text of its skill says; why is for people, where it does not pass.
+func (l *Learner) tryCheck(ctx context.Context, c skills.EvalCheck, text string) (end, why string) {
 	if line := c.Unsaid(text); line != "" {
 		return Fails, "the text does not say " + cutText(line, 120)
 	}

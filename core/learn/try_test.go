@@ -21,7 +21,7 @@ const bakeEvals = `{"skill_name": "bake", "evals": [{"id": 7, "prompt": "Bake it
 func toCheck(t *testing.T, from, to string, try func(Trial) (int, error)) *desk {
 	t.Helper()
 	d, _ := baked(t, Auto)
-	dir := d.own("bake").Dir
+	dir := d.ownSkill("bake").Dir
 	if err := os.MkdirAll(filepath.Join(dir, "evals"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func toCheck(t *testing.T, from, to string, try func(Trial) (int, error)) *desk 
 		t.Fatal(err)
 	}
 	d.o.Library.Changed()
-	raw, err := d.own("bake").Raw()
+	raw, err := d.ownSkill("bake").Raw()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +44,11 @@ func toCheck(t *testing.T, from, to string, try func(Trial) (int, error)) *desk 
 		return `{"do": "change", "why": "It was better so.", "deltas": [{"op": "replace", "line": ` + strconv.Itoa(line) + `, "was": "` + from + `", "text": "` + to + `"}]}`, nil
 	}
 	d.turn(20, "bake bread, make test has to pass", "make test", 1, event.TurnEnded{})
-	if err := d.file.edit(func(st *state) error {
-		st.Due = []Due{{Kind: "change", Skill: "bake", Experiences: []string{st.turn(named("t20")).ID}}}
+	if err := d.file.editState(func(st *state) error {
+		st.Due = []Due{{
+			Kind: "change", Skill: "bake",
+			Experiences: []string{st.findTurn(named("t20")).ID},
+		}}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -111,7 +114,7 @@ func TestAVersionThatFailsWhatTheOldPassedWaits(t *testing.T) {
 		if p.State != StateOpen {
 			continue
 		}
-		raw, err := d.own("bake").Raw()
+		raw, err := d.ownSkill("bake").Raw()
 		if err != nil || strings.Contains(string(raw), "long") {
 			t.Errorf("%s: it is active all the same: %v\n%s", what, err, raw)
 		}
@@ -133,13 +136,13 @@ func TestAblation(t *testing.T) {
 		}
 		return 0, nil
 	})
-	raw, err := d.own("bake").Raw()
+	raw, err := d.ownSkill("bake").Raw()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 4 {
 		d.turn(30+i, "bake bread, make test has to pass", "make test", 0, event.TurnEnded{})
-		if err := d.file.edit(func(st *state) error {
+		if err := d.file.editState(func(st *state) error {
 			x := &st.Experiences[len(st.Experiences)-1]
 			x.Skills = []Loaded{{Name: "bake", Hash: skills.HashOf(raw)}}
 			return nil
