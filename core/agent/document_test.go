@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -63,5 +64,20 @@ func TestADocumentOfAPerson(t *testing.T) {
 	send("%PDF-7")
 	if n, text := last(); n != 0 || !strings.Contains(text, "[its text cannot be read: it is damaged]") || reads != 7 {
 		t.Errorf("was shown %d and told %q after %d readings", n, text, reads)
+	}
+}
+
+// A session without a tool that reads files again keeps the text of a document whose pages go, and
+// is told of no such tool.
+func TestADocumentKeepsItsTextWhereNothingReadsItAgain(t *testing.T) {
+	m := chat.Message{ID: 1, Role: chat.RoleUser, Text: "see", Parts: []chat.Part{
+		{Kind: chat.PartFile, Name: "a.pdf", Media: chat.PDF, Blob: strings.Repeat("ab", 32), Size: 5, Text: "the terms"},
+	}}
+	for alone, want := range map[bool]bool{true: true, false: false} {
+		got := pruneHistory([]chat.Message{m}, cut{media: 1, alone: alone})[0]
+		text := fmt.Sprintf("%+v", got)
+		if strings.Contains(text, "the terms") != want || strings.Contains(text, "read_file") == want || hasMedia(got) {
+			t.Errorf("alone %v: %s", alone, text)
+		}
 	}
 }

@@ -106,11 +106,17 @@ func oldImages(messages []chat.Message) int {
 	return 0
 }
 
-// withoutMedia is m with a line in the place of each of its images and documents.
-func withoutMedia(m chat.Message) chat.Message {
+// withoutMedia is m with a line in the place of each of its images and documents. Where no tool
+// reads them again (alone) the text of a document stands behind its line.
+func withoutMedia(m chat.Message, alone bool) chat.Message {
 	return m.Reduce(func(p *chat.Part) string {
-		if !isMedia(p) {
+		switch {
+		case !isMedia(p):
 			return ""
+		case alone && p.IsDocument() && p.Text != "":
+			return p.Instead("its pages are left out to save room, and this is its text") + "\n" + p.Text
+		case alone:
+			return p.Instead("left out to save room")
 		}
 		return p.Instead("left out to save room" + howToSeeAgain(p))
 	})

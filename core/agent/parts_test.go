@@ -166,6 +166,7 @@ func TestOldImagesGoBeforeOldTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn := newTurn(w)
+	turn.specs = []provider.ToolSpec{{Name: "read_file"}}
 	hash := strings.Repeat("ab", 32)
 	for id := int64(1); id < 9; id += 2 {
 		turn.history = append(turn.history,

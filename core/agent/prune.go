@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/core/chat"
+	"hermes/core/provider"
 )
 
 const (
@@ -30,8 +31,8 @@ func (t *turn) pruneResults(limit int) float64 {
 	}
 	through := newestStale(t.history, int(float64(limit)*share))
 	before := estimateTokens(t.shownHistory())
-	old := t.w.pruned
-	for _, next := range []cut{{old.texts, through, old.capped, old.bytes}, {through, through, old.capped, old.bytes}} { // images and documents first
+	old, alone := t.w.pruned, !t.readsFiles()
+	for _, next := range []cut{{old.texts, through, old.capped, old.bytes, alone}, {through, through, old.capped, old.bytes, alone}} { // images and documents first
 		if next.texts < t.w.pruned.texts || next.media < t.w.pruned.media {
 			continue
 		}
@@ -53,6 +54,12 @@ func (t *turn) pruneAll(fresh int) {
 	through := newestStale(t.history, fresh)
 	t.a.d.Log.Info("all that is old is sent shortened", "session", t.w.uid, "through", through)
 	t.w.pruned.texts, t.w.pruned.media = max(t.w.pruned.texts, through), max(t.w.pruned.media, through)
+	t.w.pruned.alone = !t.readsFiles()
+}
+
+// readsFiles reports whether the model has the tool that reads again what was left out.
+func (t *turn) readsFiles() bool {
+	return slices.ContainsFunc(t.specs, func(s provider.ToolSpec) bool { return s.Name == "read_file" })
 }
 
 // capResults cuts what the model has not even answered yet, until a call has at most that many
@@ -69,10 +76,11 @@ func (t *turn) capResults(most int) {
 
 // cut is how far the history is pruned: ids of the newest messages whose texts and whose media
 // (images, documents) are left out, and of the newest one whose texts are cut to a number of bytes;
-// 0: none.
+// 0: none. Alone says that no tool reads a document again, so that its text stays.
 type cut struct {
 	texts, media, capped int64
 	bytes                int
+	alone                bool
 }
 
 // shownHistory is the history as the model sees it.
@@ -96,7 +104,7 @@ func newestStale(history []chat.Message, fresh int) int64 {
 // every document and of every long string in a call's arguments, up to through. It changes nothing
 // but these: calls and results stay pairs. What is not stored yet (ID 0) is new and stays.
 func pruneHistory(history []chat.Message, through cut) []chat.Message {
-	if through == (cut{}) {
+	if through == (cut{alone: through.alone}) {
 		return history
 	}
 	out := slices.Clone(history)
@@ -130,7 +138,7 @@ func pruneHistory(history []chat.Message, through cut) []chat.Message {
 	}
 	for i, m := range out {
 		if m.ID > 0 && m.ID <= through.media {
-			out[i] = withoutMedia(m)
+			out[i] = withoutMedia(m, through.alone)
 		}
 	}
 	return out

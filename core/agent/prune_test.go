@@ -112,7 +112,7 @@ func TestCompressedHistoriesAreSound(t *testing.T) {
 			ID: 1000, Role: chat.RoleUser, From: chat.Summary(), Text: summaryWithoutModel(h[:at], 400), Parts: quotePerson(h[:at], r.IntN(3), 1000),
 		}
 		after := append([]chat.Message{sum}, h[at:]...)
-		sent := validHistory(pruneHistory(after, cut{int64(r.IntN(at + 5)), int64(at), int64(at), 1 << (8 + r.IntN(8))}))
+		sent := validHistory(pruneHistory(after, cut{int64(r.IntN(at + 5)), int64(at), int64(at), 1 << (8 + r.IntN(8)), false}))
 		if err := modeltest.CheckHistory(sent); err != nil {
 			t.Fatalf("seed %d: cut at %d: %v\n%q", seed, at, err, shape(sent))
 		}
@@ -158,7 +158,7 @@ func unharmed(h, p []chat.Message, through int64) error {
 	for i, m := range h {
 		q := p[i]
 		if m.ID > 0 && m.ID <= through {
-			m = withoutMedia(m)
+			m = withoutMedia(m, false)
 		}
 		if m.Result == nil {
 			if !reflect.DeepEqual(m, q) {
