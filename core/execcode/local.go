@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -89,10 +90,7 @@ func startLocal(l launch) (*local, error) {
 // prepareCommand prepares the command and returns the files that are only the child's.
 func (p *local) prepareCommand(l launch, channel *os.File) (theirs []*os.File, err error) {
 	p.cmd = exec.Command(l.argv[0], l.argv[1:]...)
-	p.cmd.Env, p.cmd.Dir = l.env, l.dir
-	if !l.iso.PIDs {
-		p.cmd.Env = append(p.cmd.Env, tagName+"="+p.tag)
-	}
+	p.cmd.Env, p.cmd.Dir = slices.Concat(l.env, []string{tagName + "=" + p.tag}), l.dir
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return nil, err

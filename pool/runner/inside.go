@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"os"
 	"slices"
 )
@@ -10,10 +11,10 @@ import (
 // environment, on Linux the number that no program clears (markProcess), and both of every process
 // above this one.
 //
-// A program that left its tree (systemd-run, at, a tmux that was there before) and has neither is
+// A script of execute_code counts as one that a Runner started. A program that left its tree (systemd-run, at, a tmux that was there before) and has neither is
 // not found.
 func Inside() bool {
-	if os.Getenv(tagName) != "" {
+	if os.Getenv(tagName) != "" || os.Getenv(scriptTag) != "" {
 		return true
 	}
 	above := map[int]int{}
@@ -26,6 +27,21 @@ func Inside() bool {
 			return true
 		}
 		seen = append(seen, pid)
+	}
+	return false
+}
+
+// scriptTag is the variable that a script of execute_code has (core/execcode).
+const scriptTag = "HERMES_SCRIPT"
+
+// hasTagVariable says whether an environment, "NAME=value" each with a zero byte after it, has a tag
+// that says something.
+func hasTagVariable(env []byte) bool {
+	for kv := range bytes.SplitSeq(env, []byte{0}) {
+		name, value, _ := bytes.Cut(kv, []byte("="))
+		if len(value) > 0 && (string(name) == tagName || string(name) == scriptTag) {
+			return true
+		}
 	}
 	return false
 }

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"bufio"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -20,10 +22,47 @@ func TestAProgramKnowsThatARunnerStartedIt(t *testing.T) {
 		"plain":           askInside + "=1 " + self,
 		"a clean env":     ask,
 		"a child of sh":   "unset " + tagName + "; sh -c '" + ask + "; true'",
-		"left its parent": "(setsid " + ask + " > out 2>&1 &) ; until grep -q . out; do :; done; cat out",
+		"left its parent": ": > out; (setsid " + ask + " > out 2>&1 &) ; until grep -q . out; do :; done; cat out",
 	} {
 		if res := mustRun(t, newRunner(t), script(t, text)); strings.TrimSpace(string(res.Output)) != "inside: true" {
 			t.Errorf("%s: %q", name, res.Output)
+		}
+	}
+}
+
+// A program that lowers the number does not get rid of it so.
+func TestALoweredNumberIsAMark(t *testing.T) {
+	if _, usual := locksLimit(1); usual {
+		t.Skip("this machine limits the locks of every process")
+	}
+	for limit, want := range map[string]bool{"ulimit -x 5": true, "true": Inside()} {
+		cmd := exec.Command("bash", "-c", limit+"; echo ready; exec cat")
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+		in, _ := cmd.StdinPipe()   // before the start
+		out, _ := cmd.StdoutPipe() // both always work
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		if got := (proc{pid: cmd.Process.Pid}).isMarked(); got != want {
+			t.Errorf("%q: %v", limit, got)
+		}
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAnEmptyTagIsNone(t *testing.T) {
+	for env, want := range map[string]bool{
+		"A=1\x00" + tagName + "=x-1\x00": true, scriptTag + "=s": true,
+		tagName + "=\x00B=2\x00": false, "X" + tagName + "=1\x00": false, "": false,
+	} {
+		if hasTagVariable([]byte(env)) != want {
+			t.Errorf("%q: not %v", env, want)
 		}
 	}
 }

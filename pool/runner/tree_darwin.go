@@ -43,7 +43,7 @@ func (p proc) hasTag(tag string) bool {
 // isMarked says whether the process carries the tag of any call of any Runner.
 func (p proc) isMarked() bool {
 	raw, err := unix.SysctlRaw("kern.procargs2", p.pid)
-	return err == nil && bytes.Contains(raw, []byte("\x00"+tagName+"="))
+	return err == nil && hasTagVariable(raw)
 }
 
 func (p proc) signal(s unix.Signal) { _ = unix.Kill(p.pid, s) }

@@ -54,7 +54,7 @@ func parseStat(pid int, stat []byte) (proc, bool) {
 
 // markProcess makes the number of a call the limit of file locks of the process that was just
 // started. Linux pays no attention to that limit since 2.4.25, and inherits it like the
-// environment, but no program clears it: `env -i` and a daemon that was forked twice keep it. Where
+// environment, and programs leave it alone: `env -i` and a daemon that was forked twice keep it. Where
 // somebody set a lower limit there is no number, only the tag.
 func markProcess(pid int, tag string) {
 	n, err := strconv.ParseUint(markOf(tag), 10, 64)
@@ -83,21 +83,31 @@ func (p proc) hasTag(tag string) bool {
 	return false
 }
 
-// isMarked says whether the process carries the tag or the number of any call of any Runner.
+// isMarked says whether the process carries the tag or the number of any call of any Runner. A
+// program can lower the number: where the first process of the machine has no limit of file locks, a
+// lower one counts as a number.
 func (p proc) isMarked() bool {
-	at := "/proc/" + strconv.Itoa(p.pid)
-	limits, _ := os.ReadFile(at + "/limits") // of a process that has ended, or hides, there is none
-	for line := range bytes.Lines(limits) {
-		if rest, ok := bytes.CutPrefix(line, []byte("Max file locks")); ok {
-			f := bytes.Fields(rest)
-			n, err := strconv.ParseUint(string(f[len(f)-2]), 10, 64)
-			if err == nil && n >= leastMark && n < endOfMarks {
-				return true
-			}
+	if n, limited := locksLimit(p.pid); limited {
+		_, usual := locksLimit(1)
+		if !usual || n >= leastMark && n < endOfMarks {
+			return true
 		}
 	}
-	env, _ := os.ReadFile(at + "/environ")
-	return bytes.HasPrefix(env, []byte(tagName+"=")) || bytes.Contains(env, []byte("\x00"+tagName+"="))
+	env, _ := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ") // there is none of one that has ended, or hides
+	return hasTagVariable(env)
+}
+
+// locksLimit is how many files a process may lock, and whether that is limited at all.
+func locksLimit(pid int) (n uint64, limited bool) {
+	limits, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits") // as above
+	for line := range bytes.Lines(limits) {
+		if rest, ok := bytes.CutPrefix(line, []byte("Max file locks")); ok {
+			f := bytes.Fields(rest) // soft, hard, unit
+			n, err := strconv.ParseUint(string(f[0]), 10, 64)
+			return n, err == nil
+		}
+	}
+	return 0, false
 }
 
 // signal signals this very process: a handle is taken first, and the start time compared after, so
