@@ -199,6 +199,37 @@ func TestProject(t *testing.T) {
 	}
 }
 
+// A hook may write a file that its own command names, and still run. What it only reads may not change,
+// and the refusal names it.
+func TestAHookThatWritesALogRunsAgain(t *testing.T) {
+	folder := t.TempDir()
+	log := filepath.Join(folder, "hook.log")
+	write(t, filepath.Join(folder, ProjectFile), "hooks:\n  pre_tool_call: [\"sh guard.sh 2>err.log >> hook.log\"]\n")
+	write(t, filepath.Join(folder, "guard.sh"), "echo x; echo y >&2\n")
+	write(t, log, "begun\n")
+	p := NewProjects(t.TempDir(), Commands{here{}})
+	b, err := p.Look(folder, config.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s Set
+	if err := s.Replace(OwnerProject, b.Hooks); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if v := s.Run(t.Context(), call("terminal", "{}"), func(event.HookRan) {}); v.Refused {
+			t.Fatalf("%+v", v)
+		}
+	}
+	if got, _ := os.ReadFile(log); string(got) != "begun\nx\nx\nx\n" {
+		t.Errorf("%q", got)
+	}
+	write(t, filepath.Join(folder, "guard.sh"), "exit 0\n")
+	if v := s.Run(t.Context(), call("terminal", "{}"), func(event.HookRan) {}); !v.Refused || !strings.Contains(v.Reason, "guard.sh, which") {
+		t.Errorf("%+v", v)
+	}
+}
+
 // What was trusted is what runs: a program that changed since is not run, nor one of the same name
 // in the folder of the session, and a hook that refuses refuses then.
 func TestProgramsOfAProjectAreLookedAtBeforeEachRun(t *testing.T) {

@@ -73,11 +73,13 @@ func (p *Projects) Look(folder string, c *config.Config) (*Brought, error) {
 	if len(b.Hooks) == 0 && len(b.Problems) == 0 {
 		return nil, nil
 	}
-	if b.Hash, err = hashOf(folder, data, b.Hooks); err != nil {
+	files, err := filesOf(folder, b.Hooks)
+	if err != nil {
 		return nil, err
 	}
+	b.Hash = hashOf(data, files)
 	for i, h := range b.Hooks {
-		b.Hooks[i].Run = b.runUnchanged(data, h.Run)
+		b.Hooks[i].Run = b.runUnchanged(files, h.Run)
 	}
 	b.State, err = p.book.State(folder, b.Hash)
 	return b, err
@@ -96,28 +98,39 @@ const (
 
 // runUnchanged runs a hook of a project in the project's folder, whose files are the ones that were
 // trusted. They are looked at before each run: the agent, or a pull, may have changed them since.
-func (b *Brought) runUnchanged(data []byte, run Runner) Runner {
+func (b *Brought) runUnchanged(trusted []named, run Runner) Runner {
 	return func(ctx context.Context, h Hook, in Input, payload []byte) (Reply, error) {
-		now, err := hashOf(b.Folder, data, b.Hooks)
+		now, err := filesOf(b.Folder, b.Hooks)
 		if err != nil {
 			return Reply{}, err
 		}
-		if now != b.Hash {
-			return Reply{}, errors.New("a file that the project's hooks name has changed since they were trusted: " +
-				"/hooks trust or `hermes hooks trust` shows them and asks")
+		if file := changed(trusted, now); file != "" {
+			return Reply{}, fmt.Errorf("%s, which the project's hooks name, has changed since they were trusted: "+
+				"/hooks trust or `hermes hooks trust` shows them and asks", file)
 		}
 		in.Cwd = b.Folder // where relative names were looked up
 		return run(ctx, h, in, payload)
 	}
 }
 
-// hashOf is the hash of the file and of every file that a command names: of the project whole, of
-// the machine (a shell, a python) only when it is small.
-func hashOf(folder string, data []byte, list []Hook) (string, error) {
+// named is a file that a hook's command names, as the command names it, with the hash of what is there.
+type named struct{ word, hash string }
+
+// hashOf is the hash of the file of the hooks and of every file that a command names.
+func hashOf(data []byte, files []named) string {
 	sum := sha256.New()
 	_, _ = sum.Write(data) // it never fails
+	for _, f := range files {
+		_, _ = fmt.Fprintf(sum, "\x00%s\x00%s", f.word, f.hash)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// filesOf are the files that the commands name and do not write by `>`, with the hash of each: of the
+// project whole, of the machine (a shell, a python) only when it is small.
+func filesOf(folder string, list []Hook) (files []named, err error) {
 	for _, h := range list {
-		for word := range strings.FieldsSeq(h.Command) {
+		for _, word := range readWords(h.Command) {
 			word = strings.Trim(word, `"';&|()`)
 			for _, root := range []string{"$HERMES_PROJECT_DIR/", "${HERMES_PROJECT_DIR}/"} {
 				word = strings.TrimPrefix(word, root)
@@ -129,13 +142,46 @@ func hashOf(folder string, data []byte, list []Hook) (string, error) {
 			if err != nil {
 				continue
 			}
-			_, _ = fmt.Fprintf(sum, "\x00%s\x00%s", word, target)
+			sum := sha256.New()
+			_, _ = sum.Write([]byte(target))
 			if err := hashFile(sum, target, strings.HasPrefix(word, folder+string(filepath.Separator))); err != nil {
-				return "", err
+				return nil, err
 			}
+			files = append(files, named{word, hex.EncodeToString(sum.Sum(nil))})
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return files, nil
+}
+
+// readWords are the words of a command without those that its output goes to: `echo x >> log` writes
+// log, and must not be stopped by what it wrote.
+func readWords(command string) (words []string) {
+	target := false
+	for word := range strings.FieldsSeq(command) {
+		rest, redirects := strings.CutPrefix(strings.TrimLeft(word, "0123456789&"), ">")
+		switch {
+		case target:
+			target = false
+		case redirects && !strings.HasPrefix(rest, "("): // >(program) runs
+			target = strings.Trim(rest, ">|") == ""
+		default:
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// changed names the first file of now that was not so before, "" when there is none.
+func changed(before, now []named) string {
+	for i, f := range now {
+		if i >= len(before) || before[i] != f {
+			return f.word
+		}
+	}
+	if len(now) < len(before) {
+		return before[len(now)].word
+	}
+	return ""
 }
 
 // hashFile adds a file to a hash: its size, and its content. A file of the machine that is no small
