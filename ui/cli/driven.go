@@ -58,5 +58,5 @@ func (c *command) guard(cmd *cobra.Command, open map[string][]string) {
 }
 
 func refuseDriven(what string) error {
-	return base.Failed(base.ExitRefused, "%s is for you to say, and a program that hermes started said it: type it in a terminal of your own", what)
+	return base.Failed(base.ExitRefused, "%s is for you to say, and a program that hermes started said it (a shell of `hermes pool shell` is one, and a tmux that began there): type it in a terminal of your own", what)
 }

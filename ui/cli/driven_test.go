@@ -58,6 +58,7 @@ func TestAProgramThatHermesStartedCannotConsent(t *testing.T) {
 		"learn mark last good", "learn accept p1", "skills allow x --yes", "skills trust -y", "hooks trust -y", "plugins enable x -y", "plugins install x",
 		"mcp login x", "mcp trust -y", "mcp add x", "mcp tools x --accept", "config set approvals.mode off", "memory add x", "profile switch x",
 		"--set approvals.mode=off run x", "run --yes x", "run -y x", "approvals revoke --all", "setup", "memory user set name x", "model set x",
+		"mcp serve --allow-permissions", "mcp serve --allow-send", "mcp serve --http :0", "mcp serve --set approvals.mode=off", "pool stop x --force",
 	} {
 		if code, said := driven(line); code != int(ExitRefused) || !strings.Contains(said, "is for you to say") {
 			t.Errorf("hermes %s: exit code %d, %q", line, code, said)
