@@ -199,8 +199,8 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// A hook may write a file that its own command names, and still run. What it only reads may not change,
-// and the refusal names it.
+// A hook may write a file that its own command names, and still run. What it only reads may not
+// change, and the refusal names it.
 func TestAHookThatWritesALogRunsAgain(t *testing.T) {
 	folder := t.TempDir()
 	log := filepath.Join(folder, "hook.log")

@@ -113,7 +113,8 @@ func (b *Brought) runUnchanged(trusted []named, run Runner) Runner {
 	}
 }
 
-// named is a file that a hook's command names, as the command names it, with the hash of what is there.
+// named is a file that a hook's command names, as the command names it, with the hash of what is
+// there.
 type named struct{ word, hash string }
 
 // hashOf is the hash of the file of the hooks and of every file that a command names.
@@ -126,8 +127,8 @@ func hashOf(data []byte, files []named) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// filesOf are the files that the commands name and do not write by `>`, with the hash of each: of the
-// project whole, of the machine (a shell, a python) only when it is small.
+// filesOf are the files that the commands name and do not write by `>`, with the hash of each: of
+// the project whole, of the machine (a shell, a python) only when it is small.
 func filesOf(folder string, list []Hook) (files []named, err error) {
 	for _, h := range list {
 		for _, word := range readWords(h.Command) {
@@ -153,8 +154,8 @@ func filesOf(folder string, list []Hook) (files []named, err error) {
 	return files, nil
 }
 
-// readWords are the words of a command without those that its output goes to: `echo x >> log` writes
-// log, and must not be stopped by what it wrote.
+// readWords are the words of a command without those that its output goes to: `echo x >> log`
+// writes log, and must not be stopped by what it wrote.
 func readWords(command string) (words []string) {
 	target := false
 	for word := range strings.FieldsSeq(command) {

@@ -11,8 +11,8 @@ import (
 // environment, on Linux the number that no program clears (markProcess), and both of every process
 // above this one.
 //
-// A script of execute_code counts as one that a Runner started. A program that left its tree (systemd-run, at, a tmux that was there before) and has neither is
-// not found.
+// A script of execute_code counts as one that a Runner started. A program that left its tree
+// (systemd-run, at, a tmux that was there before) and has neither is not found.
 func Inside() bool {
 	if os.Getenv(tagName) != "" || os.Getenv(scriptTag) != "" {
 		return true
@@ -34,8 +34,8 @@ func Inside() bool {
 // scriptTag is the variable that a script of execute_code has (core/execcode).
 const scriptTag = "HERMES_SCRIPT"
 
-// hasTagVariable says whether an environment, "NAME=value" each with a zero byte after it, has a tag
-// that says something.
+// hasTagVariable says whether an environment, "NAME=value" each with a zero byte after it, has a
+// tag that says something.
 func hasTagVariable(env []byte) bool {
 	for kv := range bytes.SplitSeq(env, []byte{0}) {
 		name, value, _ := bytes.Cut(kv, []byte("="))

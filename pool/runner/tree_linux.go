@@ -54,8 +54,8 @@ func parseStat(pid int, stat []byte) (proc, bool) {
 
 // markProcess makes the number of a call the limit of file locks of the process that was just
 // started. Linux pays no attention to that limit since 2.4.25, and inherits it like the
-// environment, and programs leave it alone: `env -i` and a daemon that was forked twice keep it. Where
-// somebody set a lower limit there is no number, only the tag.
+// environment, and programs leave it alone: `env -i` and a daemon that was forked twice keep it.
+// Where somebody set a lower limit there is no number, only the tag.
 func markProcess(pid int, tag string) {
 	n, err := strconv.ParseUint(markOf(tag), 10, 64)
 	if err == nil {
@@ -84,8 +84,8 @@ func (p proc) hasTag(tag string) bool {
 }
 
 // isMarked says whether the process carries the tag or the number of any call of any Runner. A
-// program can lower the number: where the first process of the machine has no limit of file locks, a
-// lower one counts as a number.
+// program can lower the number: where the first process of the machine has no limit of file locks,
+// a lower one counts as a number.
 func (p proc) isMarked() bool {
 	if n, limited := locksLimit(p.pid); limited {
 		_, usual := locksLimit(1)
@@ -93,7 +93,8 @@ func (p proc) isMarked() bool {
 			return true
 		}
 	}
-	env, _ := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ") // there is none of one that has ended, or hides
+	// There is none of one that has ended, or hides.
+	env, _ := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
 	return hasTagVariable(env)
 }
 
