@@ -12,7 +12,9 @@ import (
 type wholeKeys struct {
 	*os.File
 	read func([]byte) (int, error)
-	held []byte // the beginning of a character whose rest has not come yet
+	held []byte // the beginning of a character, or of an answer, whose rest has not come yet
+
+	answer backgroundAnswer
 }
 
 // wholeCharacters makes in a reader of whole characters, if it is a file.
@@ -31,8 +33,8 @@ func (w *wholeKeys) Read(p []byte) (int, error) {
 	if err != nil {
 		return got, err
 	}
-	n += got
-	w.held = append(w.held[:0], p[n-incompleteBytes(p[:n]):n]...)
+	n, open := w.answer.takeFrom(p[:n+got])
+	w.held = append(w.held[:0], p[n-max(open, incompleteBytes(p[:n])):n]...)
 	return n - len(w.held), nil
 }
 

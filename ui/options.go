@@ -66,6 +66,8 @@ type Options struct {
 	Command func(ctx context.Context, name string, args ...string) *exec.Cmd
 	// W and H are the size when Output is no terminal.
 	W, H int
+
+	light bool // the terminal said that its background is light
 }
 
 // Defaults are what the settings say about every session.
@@ -87,7 +89,7 @@ func (o Options) loadTheme(name string) (themes.Theme, error) {
 		dirs = append(dirs, o.ThemeDir)
 	}
 	def := themes.DefaultDark
-	if !style.DarkBackground(o.Getenv) {
+	if o.light || !style.DarkBackground(o.Getenv) {
 		def = themes.DefaultLight
 	}
 	if name == "" || name == "default" {

@@ -107,9 +107,13 @@ func (p *Program) Run(ctx context.Context) error {
 	if err := p.frame.terminal.takeOver(p.frame.screen); err != nil {
 		return errors.Join(fmt.Errorf("the terminal could not be prepared: %w", err), p.frame.terminal.endRawMode())
 	}
-	p.tea = tea.NewProgram(p.frame, tea.WithInput(wholeCharacters(p.opt.Input)), tea.WithOutput(p.opt.Output), tea.WithContext(ctx),
+	in := wholeCharacters(p.opt.Input)
+	p.tea = tea.NewProgram(p.frame, tea.WithInput(in), tea.WithOutput(p.opt.Output), tea.WithContext(ctx),
 		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(p.filterMessage))
 	close(p.on)
+	if keys, ok := in.(*wholeKeys); ok {
+		p.askBackground(keys)
+	}
 	p.startFeeders(ctx)
 	return p.runLoop(ctx)
 }

@@ -209,6 +209,8 @@ func (f *frame) handleInternal(msg tea.Msg) (tea.Cmd, bool) {
 		}
 	case themeWanted:
 		f.setTheme(msg.name)
+	case backgroundTold:
+		f.followBackground(msg)
 	case keysChanged:
 		f.keys = newKeymap(msg.keys)
 		f.dirty = true

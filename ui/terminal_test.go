@@ -40,6 +40,9 @@ func child(dir string) int {
 	crash.SetDir(dir)
 	tb := &testing.B{}
 	opt, _ := options(tb)
+	if os.Getenv("COLORTERM") != "" {
+		opt.Level = nil
+	}
 	opt.Actions = []ui.Action{
 		{ID: "edit", Keys: []string{"ctrl+e"}, Title: "Edit", Run: func(string) tea.Cmd {
 			return func() tea.Msg {
@@ -83,7 +86,7 @@ func startReal(t *testing.T, env ...string) *real {
 
 func startCommand(t *testing.T, cmd *exec.Cmd, env ...string) *real {
 	t.Helper()
-	cmd.Env = append(os.Environ(), append([]string{childMode + "=" + t.TempDir(), "TERM=xterm-256color", "LANG=C.UTF-8"}, env...)...)
+	cmd.Env = append(os.Environ(), append([]string{"COLORTERM=", childMode + "=" + t.TempDir(), "TERM=xterm-256color", "LANG=C.UTF-8"}, env...)...)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
 	if err != nil {
 		t.Fatalf("no pseudo-terminal: %v", err)
@@ -185,6 +188,16 @@ func TestResize(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	r.restored()
+}
+
+// A light terminal says so while somebody types: the theme becomes a light one, and no key is lost.
+func TestALightTerminalGetsALightTheme(t *testing.T) {
+	r := startReal(t, "COLORFGBG=", "NO_COLOR=", "COLORTERM=truecolor")
+	r.wait("ready")
+	dark := r.term.Rows()[0][0]
+	r.key("ab\x1b]11;rgb:ffff/ffff/ffff\x07c")
+	r.wait("abc")
+	r.until("another colour of the border", func() bool { return r.term.Rows()[0][0] != dark })
 }
 
 func TestEditorBorrowsTheTerminal(t *testing.T) {
