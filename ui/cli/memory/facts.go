@@ -215,7 +215,7 @@ func (c *command) recall() *cobra.Command {
 		Short: "Find what long-term memory knows about something",
 		Long: `Find what long-term memory knows about something: the best answers first, each with the three parts of its score.
 
-With --lines each line of standard input is a query.`,
+With --lines each line of standard input is a query, and each has its answer: an empty one has no hits.`,
 		Example: "  hermes memory recall which port does the staging database have\n  hermes memory recall --lines --json -k 10 < questions.txt",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if lines == (len(args) > 0) {
@@ -243,9 +243,6 @@ func (c *command) answerLines(ctx context.Context, s *recall.Store, k int, asJSO
 	in := bufio.NewScanner(c.Streams.In)
 	in.Buffer(make([]byte, 64<<10), maxLine)
 	for in.Scan() {
-		if strings.TrimSpace(in.Text()) == "" {
-			continue
-		}
 		if err := c.printRecalled(ctx, s, in.Text(), k, asJSON); err != nil {
 			return err
 		}
@@ -254,9 +251,12 @@ func (c *command) answerLines(ctx context.Context, s *recall.Store, k int, asJSO
 }
 
 func (c *command) printRecalled(ctx context.Context, s *recall.Store, query string, k int, asJSON bool) error {
-	found, err := s.Recall(ctx, query, k, 0)
-	if err != nil {
-		return base.Failed(base.ExitFailed, "%w", err)
+	var found recall.Found
+	if strings.TrimSpace(query) != "" { // nothing answers nothing
+		var err error
+		if found, err = s.Recall(ctx, query, k, 0); err != nil {
+			return base.Failed(base.ExitFailed, "%w", err)
+		}
 	}
 	if asJSON {
 		return base.WriteJSON(c.Streams.Out, answer{Query: query, Hits: append([]recall.Hit{}, found.Hits...), Note: found.Note}, false)
