@@ -120,11 +120,7 @@ func factCard(h recall.Hit, older []recall.Item, scored bool) []ui.Fact {
 			ui.Fact{Name: "similarity", Text: fmt.Sprintf("0.6 · %.2f", h.Similarity)},
 			ui.Fact{Name: "recency", Text: fmt.Sprintf("0.3 · %.2f", h.Recency)}, ui.Fact{Name: "use", Text: fmt.Sprintf("0.1 · %.2f", h.Use)})
 	}
-	from := string(h.Origin)
-	if h.Session != "" {
-		from += ", session " + factLine(h.Session, 40)
-	}
-	facts = append(facts, ui.Fact{Name: "from", Text: from},
+	facts = append(facts, ui.Fact{Name: "from", Text: factFrom(h.Item)},
 		ui.Fact{Name: "since", Text: h.Created.Local().Format(time.DateTime) + fmt.Sprintf(", used in %d sessions", h.Uses)})
 	if h.Tainted {
 		facts = append(facts, ui.Fact{Name: "careful", Text: "its conversation had read strangers' words, or it reads like orders", Wrong: true})
@@ -137,6 +133,19 @@ func factCard(h recall.Hit, older []recall.Item, scored bool) []ui.Fact {
 		facts = append(facts, ui.Fact{Name: "before", Text: it.Created.Local().Format(time.DateOnly) + ": " + factLine(it.Value, 120)})
 	}
 	return facts
+}
+
+// factFrom says where a fact comes from. An import is its own session, which is named after it.
+func factFrom(it recall.Item) string {
+	from, session := string(it.Origin), factLine(it.Session, 40)
+	switch {
+	case session == "":
+		return from
+	case strings.HasPrefix(session, from+" "):
+		return session
+	default:
+		return from + ", session " + session
+	}
 }
 
 func (w *workbench) actOnFact(what string, h recall.Hit, query string) tea.Cmd {
