@@ -42,6 +42,7 @@ func newDesk(t *testing.T, s Settings) *desk {
 		},
 		Publish: func(h event.Header, e event.Event) { d.bus.Publish(h, e) },
 	})
+	t.Cleanup(d.work.Wait) // as Follow does: a review that began by itself may still write its file
 	return d
 }
 
