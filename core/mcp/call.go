@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -79,8 +80,7 @@ func (s *server) sendCall(ctx context.Context, t *remote, c tool.Call) (*sdk.Cal
 	case wire.Code == codeNotSent:
 		s.dropConnection(conn)
 		s.restartConnection() // the library holds such a connection for a good one
-		_, why, _ := strings.Cut(err.Error(), wire.Message+": ")
-		return nil, conn.cause(errors.New("it could not be reached: " + plainText(why)))
+		return nil, conn.cause(explainNotSent(err))
 	default:
 		return nil, errors.New(plainText(wire.Message))
 	}
@@ -88,6 +88,22 @@ func (s *server) sendCall(ctx context.Context, t *remote, c tool.Call) (*sdk.Cal
 
 // codeNotSent is the library's code for a request that did not reach the server.
 const codeNotSent = -32005
+
+// explainNotSent says of a request that did not reach the server why, without the library's words
+// around it. Any other error is returned as it is.
+func explainNotSent(err error) error {
+	var wire *jsonrpc.Error
+	var request *url.Error
+	switch {
+	case errors.As(err, &wire) && wire.Code == codeNotSent:
+		_, why, _ := strings.Cut(err.Error(), wire.Message+": ")
+		return errors.New("it could not be reached: " + plainText(why))
+	case errors.As(err, &request):
+		return fmt.Errorf("it could not be reached: %w", request)
+	default:
+		return err
+	}
+}
 
 // dropConnection lets no other call use a connection that broke; the server's goroutine makes a new
 // one.

@@ -64,7 +64,7 @@ func (s *server) dialHTTP(ctx context.Context, set Settings) (*connection, error
 			return c, nil
 		}
 	}
-	return nil, errors.New(plainText(strings.TrimSpace(err.Error())))
+	return nil, errors.New(plainText(strings.TrimSpace(explainNotSent(err).Error())))
 }
 
 func (s *server) dialSSE(ctx context.Context, set Settings) (*connection, error) {
@@ -77,7 +77,7 @@ func (s *server) dialSSE(ctx context.Context, set Settings) (*connection, error)
 		&sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
 	if err != nil {
 		client.CloseIdleConnections()
-		return nil, seen.explainRefusal(err)
+		return nil, seen.explainRefusal(explainNotSent(err))
 	}
 	return webConnection(session, client, seen), nil
 }

@@ -58,6 +58,31 @@ func TestServersOverHTTP(t *testing.T) {
 	}
 }
 
+// A first connect to an address where nobody listens says so in plain words, over both ways.
+func TestAnAddressWhereNobodyListens(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "http://" + l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, transport := range []string{"", "http", "sse"} {
+		p := newPlace(t)
+		set := overHTTP("web", address)
+		set.Transport = transport
+		p.Apply(entries(set))
+		p.Await(t.Context(), "web")
+		s, err := p.Status("web")
+		if err != nil || s.State != StateRetrying || !strings.HasPrefix(s.LastError, "it could not be reached: ") || !strings.Contains(s.LastError, "connection refused") {
+			t.Errorf("%q: %q %v", transport, s.LastError, err)
+		}
+		p.end()
+	}
+}
+
 // A server that goes away is not called ready any more, the call says why, and it is connected to
 // again when it is back.
 func TestAServerThatGoesAway(t *testing.T) {
