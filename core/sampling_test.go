@@ -42,7 +42,9 @@ func TestAServerAsksTheModel(t *testing.T) {
 			}
 			for _, e := range box.Drain() {
 				if asked, ok := e.Event.(event.QuestionAsked); ok {
-					shown = asked.Text
+					if shown = asked.Text; asked.Server != "srv" {
+						t.Errorf("the question is said to be of %q", asked.Server)
+					}
 					if err := x.AnswerQuestion(asked.ID, answer); err != nil {
 						t.Error(err)
 					}
@@ -73,5 +75,48 @@ func TestAServerAsksTheModel(t *testing.T) {
 	}
 	if shown, got, err := ask(""); err == nil || shown != "" {
 		t.Errorf("nobody was there: %+v %v", got, err)
+	}
+}
+
+// A question of a server says whose it is, so that a screen does not show it as the agent's.
+func TestAServersQuestionNamesTheServer(t *testing.T) {
+	model := modeltest.NewScript(t, modeltest.Script{Turns: []modeltest.Turn{{Text: "4"}}, Loop: true})
+	x := aided(t, "", map[string]*modeltest.Server{"main": model}).openWith("")
+	defer x.close()
+	info, err := x.Sessions.Create(t.Context(), session.NewSession{Source: "tui", Cwd: t.TempDir(), Provider: "main", Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := x.Bus.Subscribe(event.Limits{})
+	defer box.Close()
+	done := make(chan mcp.Answer, 1)
+	go func() {
+		a, err := x.askForServer(t.Context(), mcp.Question{Server: "srv", Session: info.UID, Text: "Sure?"})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- a
+	}()
+	for {
+		select {
+		case a := <-done:
+			if a.Action != "accept" {
+				t.Errorf("%+v", a)
+			}
+			return
+		case <-box.Ready():
+		}
+		for _, e := range box.Drain() {
+			asked, ok := e.Event.(event.QuestionAsked)
+			if !ok {
+				continue
+			}
+			if asked.Server != "srv" {
+				t.Errorf("the question is said to be of %q", asked.Server)
+			}
+			if err := x.AnswerQuestion(asked.ID, "yes"); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -188,7 +188,7 @@ func (a *App) askForServer(ctx context.Context, q mcp.Question) (mcp.Answer, err
 		return no, nil //nolint:nilerr // nobody is there: that is an answer
 	}
 	put := func(text string, choices ...string) (string, error) {
-		return a.Agent.AskQuestion(ctx, agent.Question{Session: q.Session, Turn: q.Turn, CallID: q.CallID, Text: text, Choices: choices})
+		return a.Agent.AskQuestion(ctx, agent.Question{Session: q.Session, Turn: q.Turn, CallID: q.CallID, Server: q.Server, Text: text, Choices: choices})
 	}
 	head := fmt.Sprintf("The server %s asks: %s\n\nWhat you answer goes to it: no passwords, no keys.", q.Server, q.Text)
 	if q.URL != nil {
@@ -240,7 +240,7 @@ func (a *App) mayAskModel(ctx context.Context, q mcp.Sample) error {
 	if len(shown) > shownOfAsk {
 		shown = append(shown[:shownOfAsk], []rune(" […]")...)
 	}
-	answer, err := a.Agent.AskQuestion(ctx, agent.Question{Session: q.Session, Turn: q.Turn, CallID: q.CallID, Choices: []string{sampleOnce, sampleHere, sayNo}, Text: fmt.Sprintf(
+	answer, err := a.Agent.AskQuestion(ctx, agent.Question{Session: q.Session, Turn: q.Turn, CallID: q.CallID, Server: q.Server, Choices: []string{sampleOnce, sampleHere, sayNo}, Text: fmt.Sprintf(
 		"The server %s wants your model to answer this, with up to %d tokens. The answer goes to it.\n\n%s", q.Server, q.MaxTokens, string(shown))})
 	if err != nil {
 		return err

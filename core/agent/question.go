@@ -29,13 +29,14 @@ type Question struct {
 	Session, Turn, CallID string
 	Text                  string
 	Choices               []string // none: free text
+	Server                string   // the MCP server that asks; "": the model
 }
 
 // AskQuestion shows a question and waits for the answer. It returns an error when the turn is
 // interrupted or nobody answers in time; the error is written for the model.
 func (a *Agent) AskQuestion(ctx context.Context, q Question) (string, error) {
 	id := a.nextID("question")
-	asked := event.QuestionAsked{ID: id, CallID: q.CallID, Text: q.Text, Choices: q.Choices}
+	asked := event.QuestionAsked{ID: id, CallID: q.CallID, Text: q.Text, Choices: q.Choices, Server: q.Server}
 	pending := &question{session: q.Session, order: a.ids.Load(), asked: asked, answer: make(chan string, 1)}
 	a.questions.mu.Lock()
 	a.questions.open[id] = pending

@@ -92,13 +92,14 @@ type ApprovalSettled struct {
 	Scope    string   `json:"scope,omitempty"`  // what is remembered, in words; "" when nothing is
 }
 
-// QuestionAsked is the clarify tool's question to the person.
+// QuestionAsked is a question to the person: of the model (the clarify tool), or of an MCP server.
 type QuestionAsked struct {
 	fact
 	ID      string   `json:"id"`
 	CallID  string   `json:"call_id"`
 	Text    string   `json:"text"`
 	Choices []string `json:"choices,omitempty"`
+	Server  string   `json:"server,omitempty"` // the name of the MCP server that asks
 }
 
 // QuestionAnswered closes a QuestionAsked.

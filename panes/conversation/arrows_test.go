@@ -103,3 +103,19 @@ func TestArrowKeysChooseInAQuestion(t *testing.T) {
 		t.Errorf("own words did %q", w.log)
 	}
 }
+
+// A box of a server's question is titled with the server's name, cleaned and cut, and any other
+// with Hermes.
+func TestABoxSaysWhoAsks(t *testing.T) {
+	_, p, o := asked(t, "")
+	if got := o.Title(); got != "Hermes asks" {
+		t.Error(got)
+	}
+	for name, want := range map[string]string{
+		"notes": "The server notes asks", "a\x1b[31m\nb": "The server a b asks", strings.Repeat("x", 90): "The server " + strings.Repeat("x", 39) + "… asks",
+	} {
+		if got := newQuestion(p, event.QuestionAsked{ID: "q", Server: name, Text: "Sure?"}).Title(); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}

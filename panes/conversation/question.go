@@ -14,8 +14,8 @@ import (
 	"hermes/ui/text"
 )
 
-// question is the box of the clarify tool: choices by digit or arrow keys, or an answer in own
-// words.
+// question is the box of a question, of the clarify tool or an MCP server: choices by digit or
+// arrow keys, or an answer in own words.
 type question struct {
 	pane   *Pane
 	ask    event.QuestionAsked
@@ -36,7 +36,15 @@ func newQuestion(p *Pane, q event.QuestionAsked) *question {
 }
 
 // Title implements ui.Overlay.
-func (q *question) Title() string { return "Hermes asks" }
+func (q *question) Title() string {
+	if name := text.Truncate(oneLine(q.ask.Server), maxAsker, "…"); name != "" {
+		return "The server " + name + " asks"
+	}
+	return "Hermes asks"
+}
+
+// maxAsker is how many cells of a server's name its title shows.
+const maxAsker = 40
 
 // Size implements ui.Overlay.
 func (q *question) Size(w, h int) (ow, oh int) {
