@@ -75,7 +75,7 @@ func TestTheStatusCardSaysHowTheSessionStands(t *testing.T) {
 	say(s, "/status")
 	picture := s.WaitFor("─ Status ─")
 	for _, want := range []string{
-		"scripted/test-model", "50% used: 10000 of 20000 tokens", "2 messages, 9000 tokens read, 1000 written, $0.100", h.work,
+		"scripted/test-model", "50% used: 10,000 of 20,000 tokens", "2 messages, 9,000 tokens read, 1,000 written, $0.100", h.work,
 		"asks for risky things", "default: this machine", "nothing in the background", "on: /memory shows it", "/skills lists them",
 	} {
 		if !strings.Contains(picture, want) {
@@ -107,7 +107,7 @@ func TestWhatAServerTellsOfItsModelAndItsThoughtsAreSeen(t *testing.T) {
 	s.WaitFor("Hello.")
 	waitBottom(s, "50% of 20k")
 	say(s, "/status")
-	s.WaitFor("50% used: 10000 of 20000 tokens")
+	s.WaitFor("50% used: 10,000 of 20,000 tokens")
 	s.Type(esc)
 	leave(t, s)
 }

@@ -307,6 +307,16 @@ func Percent(part, whole int) string {
 	return "<1%"
 }
 
+// Grouped writes a number whole, in groups of three digits: 1234567 as 1,234,567.
+func Grouped(n int) string {
+	s := strconv.Itoa(n)
+	first := len(s) - len(strings.TrimPrefix(s, "-")) // the sign
+	for at := len(s) - 3; at > first; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
 // Thousands writes a number short: 4915 as 4.9k, 12345 as 12k, 1234567 as 1.2M.
 func Thousands(n int) string {
 	switch {

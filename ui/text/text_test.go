@@ -215,6 +215,14 @@ func TestPercent(t *testing.T) {
 	}
 }
 
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", -999: "-999", 1000: "1,000", -12_345: "-12,345", 123_456: "123,456", 1_234_567: "1,234,567"} {
+		if got := Grouped(n); got != want {
+			t.Errorf("Grouped(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestThousands(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1k", 1099: "1k", 4915: "4.9k", 9999: "9.9k", 10_000: "10k", 12_345: "12k", 1_234_567: "1.2M"} {
 		if got := Thousands(n); got != want {

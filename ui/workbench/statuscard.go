@@ -84,22 +84,23 @@ func modelFacts(ctx context.Context, app *core.App, info event.SessionInfo, c se
 	case err != nil:
 		context = err.Error()
 	case used > 0 && window > 0:
-		context = fmt.Sprintf("%s used: %d of %d tokens", text.Percent(used, window), used, window)
+		context = fmt.Sprintf("%s used: %s of %s tokens", text.Percent(used, window), text.Grouped(used), text.Grouped(window))
 	case used > 0:
-		context = fmt.Sprintf("%d tokens used; the window of this model is not known", used)
+		context = text.Grouped(used) + " tokens used; the window of this model is not known"
 	case window > 0:
-		context = fmt.Sprintf("nothing yet of %d tokens", window)
+		context = fmt.Sprintf("nothing yet of %s tokens", text.Grouped(window))
 	}
 	return []ui.Fact{{Name: "model", Text: model}, {Name: "context", Text: context}}
 }
 
 func usageWords(info event.SessionInfo) string {
 	u := info.Usage
-	text := fmt.Sprintf("%d messages, %d tokens read, %d written", info.Messages, u.Input, u.Output)
+	words := fmt.Sprintf("%s messages, %s tokens read, %s written",
+		text.Grouped(info.Messages), text.Grouped(u.Input), text.Grouped(u.Output))
 	if u.CostKnown && u.Cost > 0 {
-		text += fmt.Sprintf(", $%.3f", float64(u.Cost)/1e6)
+		words += fmt.Sprintf(", $%.3f", float64(u.Cost)/1e6)
 	}
-	return text
+	return words
 }
 
 func approvalWords(app *core.App, c session.Config) string {
