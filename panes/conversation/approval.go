@@ -78,10 +78,11 @@ type approval struct {
 	hasty  bool // somebody tried to
 	// uncalled says that it opened by itself: what is typed into it at once was meant for the line,
 	// and goes there.
-	uncalled bool
-	room     int // lines of the text in the last picture
-	width    int // of the text
-	drawn    drawnBody
+	uncalled  bool
+	room      int // lines of the text in the last picture
+	width     int // of the text
+	answersAt int // row of the answers in the last picture
+	drawn     drawnBody
 }
 
 // drawnBody is the text of an approval as it was drawn last. A picture asks for it several times,
@@ -222,6 +223,9 @@ func (a *approval) Update(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, true // it has denied itself
 	}
 	if m, isMouse := msg.(tea.MouseMsg); isMouse {
+		if m.Button == tea.MouseButtonLeft && m.Action == tea.MouseActionPress && ask.ID == before {
+			return a.click(ask, m.X, m.Y)
+		}
 		a.scrollByWheel(m)
 		return nil, false
 	}

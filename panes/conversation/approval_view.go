@@ -34,6 +34,7 @@ func (a *approval) View(w, h int) string {
 		shown = append(shown, "")
 	}
 	shown = append(shown, a.drawHidden(hidden, w))
+	a.answersAt = len(shown) + len(foot) - a.answerRows(ask, w)
 	return text.Block(append(shown, foot...), w, h)
 }
 
@@ -108,20 +109,53 @@ func (a *approval) answerRows(ask event.ApprovalAsked,
 // drawAnswers draws the buttons, on as many rows as they need. The key of each is the letter that
 // is underlined.
 func (a *approval) drawAnswers(ask event.ApprovalAsked, w int) []string {
+	rows, _ := a.placeAnswers(ask, w)
+	return rows
+}
+
+// answerPlace is where a button stands: its row, and the cells from and up to which it goes.
+type answerPlace struct{ row, from, to int }
+
+// placeAnswers draws the buttons and says where each stands. What they cover is on them where all
+// fit on one row so.
+func (a *approval) placeAnswers(ask event.ApprovalAsked, w int) ([]string, []answerPlace) {
+	const endless = 1 << 20
 	list := a.answerButtons(ask)
-	if wide := a.drawRow(nameGrants(list, ask)); len(wide) == 1 && text.Width(wide[0]) <= w {
-		return wide
+	if rows, places := a.fillRows(nameGrants(list, ask), endless); text.Width(rows[0]) <= w {
+		return rows, places
 	}
-	rows := []string{""}
+	return a.fillRows(list, w)
+}
+
+func (a *approval) fillRows(list []button, w int) (rows []string, places []answerPlace) {
+	rows = []string{""}
 	for i, b := range list {
 		label, last := a.drawLabel(i, b), len(rows)-1
-		if rows[last] != "" && text.Width(rows[last])+text.Width(label) > w {
+		from, wide := text.Width(rows[last]), text.Width(label)
+		if from > 0 && from+wide > w {
 			rows = append(rows, "")
-			last++
+			last, from = last+1, 0
 		}
 		rows[last] += label
+		places = append(places, answerPlace{last, from, from + wide})
 	}
-	return rows
+	return rows, places
+}
+
+// click takes the answer under the pointer, under the terms of the enter key.
+func (a *approval) click(ask event.ApprovalAsked, x, y int) (tea.Cmd, bool) {
+	_, places := a.placeAnswers(ask, a.width)
+	for i, p := range places {
+		if a.answersAt+p.row != y || x < p.from || x >= p.to {
+			continue
+		}
+		if a.isTooEarly() {
+			return nil, false
+		}
+		a.at, a.uncalled = i, false
+		return a.takeAnswer(ask, a.answerButtons(ask)[i])
+	}
+	return nil, false
 }
 
 // nameGrants is the buttons with what "this session" covers on the button itself.
@@ -140,14 +174,6 @@ func nameGrants(list []button, ask event.ApprovalAsked) []button {
 		}
 	}
 	return out
-}
-
-func (a *approval) drawRow(list []button) []string {
-	out := ""
-	for i, b := range list {
-		out += a.drawLabel(i, b)
-	}
-	return []string{out}
 }
 
 func (a *approval) drawLabel(i int, b button) string {

@@ -5,9 +5,12 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"hermes/core/event"
 	"hermes/ui"
 	"hermes/ui/style"
+	"hermes/ui/text"
 	"hermes/ui/uitest"
 )
 
@@ -117,5 +120,65 @@ func TestABoxSaysWhoAsks(t *testing.T) {
 		if got := newQuestion(p, event.QuestionAsked{ID: "q", Server: name, Text: "Sure?"}).Title(); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
+	}
+}
+
+// clickOn presses the left button on the first cell of a word of the last picture.
+func clickOn(t *testing.T, p *Pane, o ui.Overlay, w, h int, word string) bool {
+	t.Helper()
+	for y, l := range strings.Split(picture(t, o, w, h), "\n") {
+		if before, _, ok := strings.Cut(l, word); ok {
+			cmd, done := o.Update(tea.MouseMsg{X: text.Width(before), Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+			drain(p, cmd)
+			return done
+		}
+	}
+	t.Fatalf("there is no %q", word)
+	return false
+}
+
+// A click on an answer of an approval is the enter key on it: not at once, not before the end was
+// read, and nothing beside the answers. The answers may stand on several rows.
+func TestAClickAnswersAnApproval(t *testing.T) {
+	for _, width := range []int{120, 44} {
+		for word, want := range map[string]string{"Once": "answer ap once", "Deny ]": "answer ap deny"} {
+			w, p, o := box(t, asking("ap", "make", start.Add(time.Hour)))
+			if clickOn(t, p, o, width, 24, "make"); len(w.log) > 0 {
+				t.Errorf("a click on the command did %q", w.log)
+			}
+			if clickOn(t, p, o, width, 24, word); strings.Join(w.log, "|") != want {
+				t.Errorf("%d cells, %s: did %q", width, word, w.log)
+			}
+		}
+	}
+	w, p, o := box(t, asking("ap", "make", start.Add(time.Hour)))
+	o.(*approval).shown = w.now
+	if clickOn(t, p, o, 80, 24, "Once"); len(w.log) > 0 {
+		t.Errorf("a click that came at once did %q", w.log)
+	}
+	w, p, o = box(t, asking("ap", strings.Repeat("echo one\n", 300), start.Add(time.Hour)))
+	if clickOn(t, p, o, 80, 24, "Once"); len(w.log) > 0 {
+		t.Errorf("what was not read to its end was answered: %q", w.log)
+	}
+}
+
+// A click on a choice of a question answers with it, not at once and not over words of one's own.
+func TestAClickAnswersAQuestion(t *testing.T) {
+	w, p, o := asked(t, "")
+	if clickOn(t, p, o, 60, 20, "green"); len(w.log) > 0 {
+		t.Errorf("a click that came at once did %q", w.log)
+	}
+	w.now = w.now.Add(time.Second)
+	if clickOn(t, p, o, 60, 20, "Which"); len(w.log) > 0 {
+		t.Errorf("a click on the question did %q", w.log)
+	}
+	if !clickOn(t, p, o, 60, 20, "green") || w.log[0] != "question q green" {
+		t.Errorf("did %q", w.log)
+	}
+	w, p, o = asked(t, "")
+	w.now = w.now.Add(time.Second)
+	hit(p, o, "n", "o")
+	if clickOn(t, p, o, 60, 20, "green"); len(w.log) > 0 {
+		t.Errorf("a click over own words did %q", w.log)
 	}
 }

@@ -22,8 +22,9 @@ type question struct {
 	shown  time.Time
 	field  *compose.Composer
 	styles *style.Styles
-	at     int // the choice that enter takes; -1 for none
-	x, y   int // of the cursor
+	at     int   // the choice that enter takes; -1 for none
+	x, y   int   // of the cursor
+	rows   []int // the choice that each drawn row is of; -1 for none
 	// uncalled says that it opened by itself: what is typed into it at once was meant for the line,
 	// and goes there.
 	uncalled bool
@@ -51,7 +52,8 @@ func (q *question) Size(w, h int) (ow, oh int) {
 	ow = min(w-4, 90)
 	q.field.Resize(ow)
 	field, _, _ := q.field.View(maxAnswer)
-	return ow, min(h-2, len(q.drawBody(ow))+len(field))
+	body, _ := q.drawBody(ow)
+	return ow, min(h-2, len(body)+len(field))
 }
 
 // maxAnswer is how many lines of the answer are shown.
@@ -80,15 +82,27 @@ func (q *question) Hint() string {
 
 // Update implements ui.Overlay.
 func (q *question) Update(msg tea.Msg) (tea.Cmd, bool) {
+	early := q.pane.deps.Now().Sub(q.shown) < deaf
+	if m, isMouse := msg.(tea.MouseMsg); isMouse {
+		return q.click(m, early)
+	}
 	k, ok := msg.(tea.KeyMsg)
 	if !ok {
 		return nil, false
 	}
-	early := q.pane.deps.Now().Sub(q.shown) < deaf
 	if q.uncalled && early {
 		return q.uncalledKey(k)
 	}
 	return q.handleKey(k, early)
+}
+
+// click answers with the choice under the pointer, where nothing else was begun.
+func (q *question) click(m tea.MouseMsg, early bool) (tea.Cmd, bool) {
+	press := m.Button == tea.MouseButtonLeft && m.Action == tea.MouseActionPress
+	if !press || early || !q.field.Empty() || m.Y < 0 || m.Y >= len(q.rows) || q.rows[m.Y] < 0 {
+		return nil, false
+	}
+	return q.sendAnswer(q.ask.Choices[q.rows[m.Y]])
 }
 
 // uncalledKey takes the first keys of a box that nobody called: text goes on in the line, and the
@@ -163,15 +177,16 @@ func (q *question) sendAnswer(body string) (tea.Cmd, bool) {
 	}, true
 }
 
-func (q *question) drawBody(w int) []string {
-	var out []string
+// drawBody draws the question and its choices, with the choice that each row is of, -1 for none.
+func (q *question) drawBody(w int) (out []string, rows []int) {
 	for _, l := range text.Wrap(text.ExpandTabs(text.Sanitize(q.ask.Text), 4), max(1, w-4)) {
-		out = append(out, "  "+l)
+		out, rows = append(out, "  "+l), append(rows, -1)
 	}
-	out = append(out, "")
+	out, rows = append(out, ""), append(rows, -1)
 	for i, c := range q.ask.Choices {
 		for k, l := range text.Wrap(oneLine(c), max(1, w-7)) {
 			head := "     "
+			rows = append(rows, i)
 			if k == 0 {
 				head = "  " + strconv.Itoa(i+1) + "  "
 			}
@@ -182,18 +197,19 @@ func (q *question) drawBody(w int) []string {
 			out = append(out, head+l)
 		}
 	}
-	return out
+	return out, rows
 }
 
 // View implements ui.Overlay.
 func (q *question) View(w, h int) string {
 	q.field.Resize(w)
 	field, x, y := q.field.View(min(maxAnswer, max(1, h-1)))
-	body := q.drawBody(w)
+	body, rows := q.drawBody(w)
 	room := max(0, h-len(field))
 	if over := len(body) - room; over > 0 { // the end of it names the choices
-		body = body[over:]
+		body, rows = body[over:], rows[over:]
 	}
+	q.rows = rows
 	q.x, q.y = x, len(body)+y
 	return text.Block(append(append([]string(nil), body...), field...), w, h)
 }
