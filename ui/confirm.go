@@ -30,6 +30,9 @@ type confirm struct {
 	room  int      // how many lines are in sight
 	seen  int      // how many lines were in sight, from the first on
 	shown time.Time
+	// answersAt is the row of the answers in the last picture.
+	answersAt int
+
 	early bool // a yes came too soon
 }
 
@@ -72,6 +75,9 @@ func (c *confirm) wrapLines(w int) {
 }
 
 func (c *confirm) Update(msg tea.Msg) (tea.Cmd, bool) {
+	if m, ok := msg.(tea.MouseMsg); ok {
+		return c.handleMouse(m)
+	}
 	key, ok := msg.(tea.KeyMsg)
 	if !ok || c.scrollBy(key.String()) {
 		return nil, false
@@ -91,6 +97,28 @@ func (c *confirm) Update(msg tea.Msg) (tea.Cmd, bool) {
 	}
 	return nil, false
 }
+
+// handleMouse takes a click on an answer, a yes under the terms of the y key, and the wheel.
+func (c *confirm) handleMouse(m tea.MouseMsg) (tea.Cmd, bool) {
+	switch {
+	case m.Button == tea.MouseButtonWheelUp:
+		c.scrollBy("up")
+	case m.Button == tea.MouseButtonWheelDown:
+		c.scrollBy("down")
+	case m.Button != tea.MouseButtonLeft || m.Action != tea.MouseActionPress || m.Y != c.answersAt:
+	case m.X >= noAt && m.X < noAt+text.Width(noAnswer):
+		return nil, true
+	case m.X >= yesAt && m.X < yesAt+text.Width(yesAnswer):
+		return c.acceptIfRead()
+	}
+	return nil, false
+}
+
+// The answers as they are drawn when chosen, and the columns that they begin at.
+const (
+	noAnswer, yesAnswer = "[ No ]", "[ Yes ]"
+	noAt, yesAt         = 1, 1 + len(noAnswer) + 2
+)
 
 // scrollBy moves through lines that do not all fit, never past what was not in sight yet.
 func (c *confirm) scrollBy(key string) bool {
@@ -126,11 +154,12 @@ func (c *confirm) View(w, h int) string {
 	c.top = max(0, min(c.top, len(c.lines)-c.room))
 	end := min(c.top+c.room, len(c.lines))
 	c.seen = max(c.seen, end)
-	no, yes := c.styles.Selection.Render("[ No ]"), c.styles.Dim.Render("  Yes  ")
+	no, yes := c.styles.Selection.Render(noAnswer), c.styles.Dim.Render("  Yes  ")
 	if c.onYes {
-		no, yes = c.styles.Dim.Render("  No  "), c.styles.Selection.Render("[ Yes ]")
+		no, yes = c.styles.Dim.Render("  No  "), c.styles.Selection.Render(yesAnswer)
 	}
 	rows := append([]string{}, c.lines[c.top:end]...)
+	c.answersAt = len(rows) + 1
 	return text.Block(append(rows, c.styles.Warn.Render(" "+c.whyNotYet(len(c.lines)-end)), " "+no+"  "+yes), w, h)
 }
 

@@ -146,3 +146,49 @@ func TestAConfirmationIsClean(t *testing.T) {
 		t.Errorf("%q", p)
 	}
 }
+
+// click presses the left button on the first cell of a word of the picture.
+func (q *questioned) click(t *testing.T, word string) bool {
+	t.Helper()
+	for y, l := range strings.Split(text.Sanitize(q.picture()), "\n") {
+		if before, _, ok := strings.Cut(l, word); ok {
+			_, closed := q.Update(tea.MouseMsg{X: text.Width(before), Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+			return closed
+		}
+	}
+	t.Fatalf("there is no %q", word)
+	return false
+}
+
+// A click on an answer is its key: no yes in the first moment or before all was in sight. The wheel
+// shows the rest.
+func TestAClickConfirms(t *testing.T) {
+	q := newQuestioned(t, "Delete it", "all of it", 80, 24)
+	if q.click(t, "Yes") || q.ran > 0 {
+		t.Error("a click that came at once did it")
+	}
+	q.clock = q.clock.Add(confirmPause)
+	if q.click(t, "Delete") || q.ran > 0 {
+		t.Error("a click on the question did it")
+	}
+	if !q.click(t, "Yes") || q.ran != 1 {
+		t.Errorf("it was done %d times", q.ran)
+	}
+	q = newQuestioned(t, "Delete it", "all of it", 80, 24)
+	if !q.click(t, "No") || q.ran > 0 {
+		t.Error("no did not close it")
+	}
+	q = newQuestioned(t, "Delete them", strings.Repeat("a file\n", 60), 80, 24)
+	q.picture()
+	q.clock = q.clock.Add(confirmPause)
+	if q.click(t, "Yes") || q.ran > 0 {
+		t.Error("what was not read was confirmed")
+	}
+	for range 80 {
+		q.Update(tea.MouseMsg{Button: tea.MouseButtonWheelDown, Action: tea.MouseActionPress})
+		q.picture()
+	}
+	if !q.click(t, "Yes") || q.ran != 1 {
+		t.Error("the wheel does not show the rest")
+	}
+}
