@@ -36,6 +36,7 @@ func TestNoAnswerIsTooLargeToSurvive(t *testing.T) {
 		size                     int // of an answer within the limit; 0: the server never ends by itself
 		status                   int
 		zipped                   bool
+		list                     bool // it is the list of the models, which is asked for beside
 	}{
 		"text":                   {media: sse, again: delta(`"content":"` + word + `"`)},
 		"reasoning":              {media: sse, again: delta(`"reasoning_content":"` + word + `"`)},
@@ -49,6 +50,7 @@ func TestNoAnswerIsTooLargeToSurvive(t *testing.T) {
 		"in one piece":           {media: plain, head: `{"choices":[{"message":{"content":"`, again: word},
 		"in one piece, zipped":   {media: plain, head: `{"choices":[{"message":{"content":"`, again: word, zipped: true},
 		"error":                  {media: plain, status: 400, head: `{"error":{"message":"`, again: word, zipped: true},
+		"list of models":         {media: plain, head: `{"data":[`, again: `{"id":"` + word + `"},`, tail: "]}", size: within * 100, list: true},
 		"text within the limit":  {media: sse, again: delta(`"content":"` + word + `"`), tail: stop, size: within},
 		"piece within the limit": {media: plain, head: `{"choices":[{"message":{"content":"`, again: word, tail: `"},"finish_reason":"stop"}]}`, size: within},
 	} {
@@ -56,7 +58,19 @@ func TestNoAnswerIsTooLargeToSurvive(t *testing.T) {
 			var asked atomic.Int32
 			flood := strings.Repeat(c.again, 1+64<<10/len(c.again))
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				asked.Add(1)
+				list := r.Method == http.MethodGet
+				if !list {
+					asked.Add(1)
+				}
+				switch {
+				case list && !c.list:
+					http.NotFound(w, r)
+					return
+				case c.list && !list:
+					w.Header().Set("Content-Type", sse)
+					_, _ = io.WriteString(w, delta(`"content":"hello"`)+stop)
+					return
+				}
 				w.Header().Set("Content-Type", c.media)
 				var out io.Writer = w
 				if c.zipped {
