@@ -228,9 +228,9 @@ func (l *Learner) interruptReview() {
 	}
 }
 
-// rest waits until no turn goes on, or ctx ends: what can be written later is not written beside
-// one.
-func (l *Learner) rest(ctx context.Context) {
+// waitWhileTurnsGoOn waits until no turn goes on, or ctx ends: what can be written later is not
+// written beside one.
+func (l *Learner) waitWhileTurnsGoOn(ctx context.Context) {
 	for {
 		l.mu.Lock()
 		busy, told := len(l.turns) > 0, l.told

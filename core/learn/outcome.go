@@ -103,7 +103,7 @@ func commandOf(s Step) string {
 func verificationSignals(task string, calls []Step) []Signal {
 	for _, s := range slices.Backward(calls) {
 		command := commandOf(s)
-		if !slices.ContainsFunc(decidingOf(command), func(words []string) bool { return verifies(words) || namedIn(task, words) }) {
+		if !slices.ContainsFunc(decidingOf(command), func(words []string) bool { return isCheck(words) || namedIn(task, words) }) {
 			continue
 		}
 		if *s.Exit == 0 {
@@ -132,8 +132,8 @@ func decidingOf(text string) [][]string {
 	return out
 }
 
-// verifies reports whether a command's exit code says that something works.
-func verifies(words []string) bool {
+// isCheck reports whether a command's exit code says that something works.
+func isCheck(words []string) bool {
 	line := strings.Join(words, " ")
 	return matchesAny(verifying(), line) && !matchesAny(idle(), line)
 }

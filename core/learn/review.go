@@ -184,7 +184,7 @@ func (l *Learner) reviewNext(life, ctx context.Context, asked bool) (*Proposal, 
 	p, why, err := l.runReview(ctx, j)
 	if err != nil {
 		if ctx.Err() != nil {
-			l.rest(life)
+			l.waitWhileTurnsGoOn(life)
 		}
 		l.giveBackReview(j, ctx.Err() == nil && !isTransient(err), ctx.Err() != nil)
 		return nil, err

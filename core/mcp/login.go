@@ -49,8 +49,8 @@ type kept struct {
 	Lacked       []string      `json:"lacked,omitempty"` // rights that it was refused for
 }
 
-// of reports whether there is a login, and it is one to the address.
-func (k *kept) of(address string) bool { return k != nil && k.URL == address }
+// isFor reports whether there is a login, and it is one to the address.
+func (k *kept) isFor(address string) bool { return k != nil && k.URL == address }
 
 func (f tokenFile) readLogin() (*kept, error) {
 	data, err := os.ReadFile(f.path)
@@ -107,7 +107,7 @@ func (s *source) freshToken(ctx context.Context, stale string) (*oauth2.Token, e
 	switch {
 	case err != nil:
 		return nil, err
-	case !k.of(s.url):
+	case !k.isFor(s.url):
 		return nil, errNoLogin
 	case k.Token.Valid() && k.Token.AccessToken != stale:
 		return k.Token, nil
@@ -117,7 +117,7 @@ func (s *source) freshToken(ctx context.Context, stale string) (*oauth2.Token, e
 		return nil, err
 	}
 	defer unlock()
-	if k, err = s.file.readLogin(); err != nil || !k.of(s.url) {
+	if k, err = s.file.readLogin(); err != nil || !k.isFor(s.url) {
 		return nil, errors.Join(errNoLogin, err)
 	}
 	if k.Token.Valid() && k.Token.AccessToken != stale { // another program was faster
@@ -161,7 +161,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	case err != nil:
 		return nil, err
 	}
-	res, err := b.next.RoundTrip(with(r, t))
+	res, err := b.next.RoundTrip(withToken(r, t))
 	if err != nil || res.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil {
 		return res, err
 	}
@@ -173,7 +173,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	again := with(r, fresh)
+	again := withToken(r, fresh)
 	if r.GetBody != nil {
 		if again.Body, err = r.GetBody(); err != nil {
 			return nil, err
@@ -182,8 +182,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(again)
 }
 
-// with is the request with a token.
-func with(r *http.Request, t *oauth2.Token) *http.Request {
+// withToken is the request with a token.
+func withToken(r *http.Request, t *oauth2.Token) *http.Request {
 	r = r.Clone(r.Context())
 	t.SetAuthHeader(r)
 	return r

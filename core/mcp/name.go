@@ -103,9 +103,9 @@ func legalServer(text string) (string, bool) {
 	return form, form == text
 }
 
-// readable reports whether a person sees what a name is: it is not empty, not longer than the
+// isReadable reports whether a person sees what a name is: it is not empty, not longer than the
 // protocol allows, and holds nothing that is invisible or moves other text about.
-func readable(name string) bool {
+func isReadable(name string) bool {
 	const longest = 128 // characters
 	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= longest && plainText(name) == name && !strings.ContainsAny(name, "\r\n\t")
 }

@@ -395,7 +395,7 @@ func (s *server) listTools(ctx context.Context, c *connection) ([]definition, er
 			if t == nil || named[t.Name] || len(out) >= maxTools {
 				continue
 			}
-			if !readable(t.Name) {
+			if !isReadable(t.Name) {
 				s.log.addNote(fmt.Sprintf("a tool is left out, nobody could tell its name from others: %.80q", t.Name))
 				continue
 			}

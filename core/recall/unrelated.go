@@ -69,8 +69,8 @@ func (v *vectorIndex) leastCosine() float32 {
 	return f.least
 }
 
-// probe makes the vectors of the unrelated questions, once for a model.
-func (v *vectorIndex) probe(ctx context.Context, e Embedder) error {
+// embedUnrelated makes the vectors of the unrelated questions, once for a model.
+func (v *vectorIndex) embedUnrelated(ctx context.Context, e Embedder) error {
 	v.mu.RLock()
 	have := v.model == e.Model() && len(v.floor.probes) > 0
 	v.mu.RUnlock()

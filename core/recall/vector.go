@@ -159,7 +159,7 @@ func (s *Store) byMeaning(ctx context.Context, e Embedder, query string, limited
 			e.Model(), len(q), dims), err)
 	}
 	if limited && len(near) > 0 {
-		if err := v.probe(ctx, e); err != nil {
+		if err := v.embedUnrelated(ctx, e); err != nil {
 			v.restUntilTime(s.now().Add(restAfter), err)
 			return nil, 0, err
 		}

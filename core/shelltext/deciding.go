@@ -28,14 +28,14 @@ func decidingIn(text string, depth int) [][]Word {
 		case *syntax.FuncDecl: // it may have the name of any program
 			d.blind = true
 		case *syntax.CallExpr:
-			d.sets(n)
+			d.noteSettings(n)
 		}
 		return true
 	})
 	if d.blind {
 		return nil
 	}
-	d.list(file.Stmts, d.errexit)
+	d.decideList(file.Stmts, d.errexit)
 	return d.out
 }
 
@@ -48,8 +48,8 @@ type decider struct {
 	out      [][]Word
 }
 
-// sets notes what a command says about exit codes and names.
-func (d *decider) sets(e *syntax.CallExpr) {
+// noteSettings notes what a command says about exit codes and names.
+func (d *decider) noteSettings(e *syntax.CallExpr) {
 	var words []string
 	for _, w := range e.Args {
 		for _, one := range Read(w) {
@@ -71,15 +71,15 @@ func (d *decider) sets(e *syntax.CallExpr) {
 	}
 }
 
-// list takes the last of some statements, or all of them where a failure ends the text.
-func (d *decider) list(stmts []*syntax.Stmt, all bool) {
+// decideList takes the last of some statements, or all of them where a failure ends the text.
+func (d *decider) decideList(stmts []*syntax.Stmt, all bool) {
 	for i, s := range stmts {
 		last := i == len(stmts)-1
 		if !last && leaves(s) {
 			return
 		}
 		if all || last {
-			d.statement(s)
+			d.decideStatement(s)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func leaves(s *syntax.Stmt) bool {
 	return slices.Contains([]string{"exit", "return", "exec"}, call.Args[0].Lit())
 }
 
-func (d *decider) statement(s *syntax.Stmt) {
+func (d *decider) decideStatement(s *syntax.Stmt) {
 	if s.Negated || s.Background || s.Coprocess {
 		return
 	}
@@ -107,22 +107,22 @@ func (d *decider) statement(s *syntax.Stmt) {
 	case *syntax.BinaryCmd:
 		switch cmd.Op {
 		case syntax.AndStmt:
-			d.statement(cmd.X)
-			d.statement(cmd.Y)
+			d.decideStatement(cmd.X)
+			d.decideStatement(cmd.Y)
 		case syntax.Pipe, syntax.PipeAll:
 			if d.pipefail {
-				d.statement(cmd.X)
+				d.decideStatement(cmd.X)
 			}
-			d.statement(cmd.Y)
+			d.decideStatement(cmd.Y)
 		case syntax.OrStmt: // either of them
 		}
 	case *syntax.Block:
-		d.list(cmd.Stmts, false)
+		d.decideList(cmd.Stmts, false)
 	case *syntax.Subshell:
-		d.list(cmd.Stmts, false)
+		d.decideList(cmd.Stmts, false)
 	case *syntax.TimeClause:
 		if cmd.Stmt != nil {
-			d.statement(cmd.Stmt)
+			d.decideStatement(cmd.Stmt)
 		}
 	}
 }

@@ -24,13 +24,13 @@ func Within(rest time.Duration) time.Duration {
 	if err != nil {
 		return 10 * rest
 	}
-	return scale(rest, string(data), runtime.NumCPU())
+	return scaleByLoad(rest, string(data), runtime.NumCPU())
 }
 
-// scale reads the mean load of the last minute and what runs at this moment, whichever is more:
-// "20.00 12.10 5.03 23/410 8123", see proc_loadavg(5). What cannot be read counts as a load of ten
-// for each core.
-func scale(rest time.Duration, loadavg string, cores int) time.Duration {
+// scaleByLoad reads the mean load of the last minute and what runs at this moment, whichever is
+// more: "20.00 12.10 5.03 23/410 8123", see proc_loadavg(5). What cannot be read counts as a load
+// of ten for each core.
+func scaleByLoad(rest time.Duration, loadavg string, cores int) time.Duration {
 	unread := 10 * rest
 	f := strings.Fields(loadavg)
 	if len(f) < 4 {

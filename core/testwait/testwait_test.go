@@ -14,7 +14,7 @@ func TestABoundGrowsWithTheLoad(t *testing.T) {
 		"x 9.10 5.03 41/410 8123":    10 * time.Second,
 		"0.50 9.10 5.03 none 8123":   10 * time.Second,
 	} {
-		if got := scale(time.Second, loadavg, 2); got != want {
+		if got := scaleByLoad(time.Second, loadavg, 2); got != want {
 			t.Errorf("%q: %v, want %v", loadavg, got, want)
 		}
 	}

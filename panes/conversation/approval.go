@@ -224,7 +224,7 @@ func (a *approval) Update(msg tea.Msg) (tea.Cmd, bool) {
 	}
 	if m, isMouse := msg.(tea.MouseMsg); isMouse {
 		if m.Button == tea.MouseButtonLeft && m.Action == tea.MouseActionPress && ask.ID == before {
-			return a.click(ask, m.X, m.Y)
+			return a.answerByClick(ask, m.X, m.Y)
 		}
 		a.scrollByWheel(m)
 		return nil, false

@@ -142,8 +142,8 @@ func (a *approval) fillRows(list []button, w int) (rows []string, places []answe
 	return rows, places
 }
 
-// click takes the answer under the pointer, under the terms of the enter key.
-func (a *approval) click(ask event.ApprovalAsked, x, y int) (tea.Cmd, bool) {
+// answerByClick takes the answer under the pointer, under the terms of the enter key.
+func (a *approval) answerByClick(ask event.ApprovalAsked, x, y int) (tea.Cmd, bool) {
 	_, places := a.placeAnswers(ask, a.width)
 	for i, p := range places {
 		if a.answersAt+p.row != y || x < p.from || x >= p.to {

@@ -84,7 +84,7 @@ func (q *question) Hint() string {
 func (q *question) Update(msg tea.Msg) (tea.Cmd, bool) {
 	early := q.pane.deps.Now().Sub(q.shown) < deaf
 	if m, isMouse := msg.(tea.MouseMsg); isMouse {
-		return q.click(m, early)
+		return q.answerByClick(m, early)
 	}
 	k, ok := msg.(tea.KeyMsg)
 	if !ok {
@@ -96,8 +96,8 @@ func (q *question) Update(msg tea.Msg) (tea.Cmd, bool) {
 	return q.handleKey(k, early)
 }
 
-// click answers with the choice under the pointer, where nothing else was begun.
-func (q *question) click(m tea.MouseMsg, early bool) (tea.Cmd, bool) {
+// answerByClick answers with the choice under the pointer, where nothing else was begun.
+func (q *question) answerByClick(m tea.MouseMsg, early bool) (tea.Cmd, bool) {
 	press := m.Button == tea.MouseButtonLeft && m.Action == tea.MouseActionPress
 	if !press || early || !q.field.Empty() || m.Y < 0 || m.Y >= len(q.rows) || q.rows[m.Y] < 0 {
 		return nil, false

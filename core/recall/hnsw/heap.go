@@ -83,8 +83,8 @@ func (s *scratch) visit(n uint32) bool {
 	return true
 }
 
-// unseen visits nodes and returns those that are new in this round, until it is called again.
-func (s *scratch) unseen(nodes []uint32) []uint32 {
+// visitNew visits nodes and returns those that are new in this round, until it is called again.
+func (s *scratch) visitNew(nodes []uint32) []uint32 {
 	s.fresh = s.fresh[:0]
 	for _, n := range nodes {
 		if s.visit(n) {

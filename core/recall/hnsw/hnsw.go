@@ -302,7 +302,7 @@ func (g *Graph) searchLevel(s *scratch, q []float32, starts []near, width, level
 		if len(s.best) >= width && next.cos < -s.best[0].cos {
 			break
 		}
-		fresh := s.unseen(g.links(next.node, level))
+		fresh := s.visitNew(g.links(next.node, level))
 		for i, n := range fresh {
 			cos := dotBefore(q, g.vectorOf(n), g.vectorOf(fresh[min(i+1, len(fresh)-1)]))
 			if len(s.best) >= width && cos <= -s.best[0].cos {
