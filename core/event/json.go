@@ -153,6 +153,7 @@ var decoders = sync.OnceValue(func() map[string]decoder {
 	addKnown[SkillsChanged](all)
 	addKnown[SkillVersioned](all)
 	addKnown[SkillLoaded](all)
+	addKnown[ProcedureRan](all)
 	addKnown[TurnJudged](all)
 	addKnown[LearnProposed](all)
 	addKnown[LearnSettled](all)

@@ -49,6 +49,30 @@ type SkillVersioned struct {
 	Gone    bool   `json:"gone,omitempty"` // there is no skill any more
 }
 
+// ProcedureRan says how a run of a procedure came out, by exit codes and postconditions. Its last
+// one in a turn counts where it was taken up again.
+type ProcedureRan struct {
+	fact
+	CallID string          `json:"call_id"`
+	Run    string          `json:"run"`
+	Name   string          `json:"name"`
+	Source string          `json:"source"` // "user", "project", "built-in", ...
+	Hash   string          `json:"hash"`   // of the file, sha256
+	End    string          `json:"end"`    // "done", "failed", "unmet", "unchecked", "not begun", "refused", "interrupted"
+	Why    string          `json:"why,omitempty"`
+	Held   int             `json:"held,omitempty"` // postconditions that hold
+	Steps  []ProcedureStep `json:"steps,omitempty"`
+}
+
+// ProcedureStep is a step that a run began.
+type ProcedureStep struct {
+	Name    string `json:"name"`
+	Status  string `json:"status"`            // "done", "skipped", "failed", "refused", "interrupted"
+	Command string `json:"command,omitempty"` // that it ran
+	Exit    *int   `json:"exit,omitempty"`    // of the command
+	Said    string `json:"said,omitempty"`    // the end of why it failed
+}
+
 // SkillLoaded says that a turn was given a skill.
 type SkillLoaded struct {
 	fact

@@ -17,6 +17,8 @@ func weightOf(e Event) int {
 		return len(f.Detail) + len(f.Diff) + len(f.Call.Args)
 	case ProcessEnded:
 		return len(f.Command)
+	case ProcedureRan:
+		return procedureWeight(f)
 	default:
 		return 0
 	}
@@ -32,6 +34,14 @@ func messageWeight(m chat.Message) int {
 	}
 	if m.Result != nil {
 		n += resultWeight(*m.Result)
+	}
+	return n
+}
+
+func procedureWeight(p ProcedureRan) int {
+	n := len(p.Why)
+	for _, s := range p.Steps {
+		n += len(s.Name) + len(s.Command) + len(s.Said)
 	}
 	return n
 }
