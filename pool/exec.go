@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,13 +137,7 @@ func (p *Pool) tellFallback(s *session, name string, err error) {
 
 // shownCommand is what a panel shows of a command.
 func shownCommand(r backend.Request) string {
-	if r.Command == backend.Interactive {
-		return "a shell for a person"
-	}
-	if r.Command != "" {
-		return r.Command
-	}
-	return strings.Join(r.Argv, " ")
+	return cmp.Or(r.Shown, r.Command, strings.Join(r.Argv, " "))
 }
 
 // Exec runs a command to its end. Cancelling ctx ends its whole tree and returns the partial

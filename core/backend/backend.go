@@ -20,6 +20,7 @@ type Request struct {
 	Backend string            // "" means the session's current back end, then the default
 	Command string            // run by the back end's shell; exclusive with Argv
 	Argv    []string          // run without a shell
+	Shown   string            // what people see of it, where it runs by a wrapper of ours; "": Command or Argv
 	Dir     string            // "" means where the last command of this session and back end ended
 	Home    string            // where the first one starts when Dir is ""; "" lets the back end choose
 	Env     map[string]string // added to the back end's clean environment
@@ -176,6 +177,9 @@ type Finding struct {
 // there, else the best one. The pagers that are off for commands that nobody watches are on again.
 const Interactive = `unset PAGER GIT_PAGER MANPAGER; s=${SHELL:-}; ` +
 	`command -v "$s" >/dev/null 2>&1 || s=$(command -v bash || command -v sh); exec "$s" -i`
+
+// InteractiveShown is the Request.Shown of that shell.
+const InteractiveShown = "a shell for a person"
 
 // Status is a back end as it is now.
 type Status struct {

@@ -28,7 +28,7 @@ type remote struct {
 func (e *Engine) startRemote(ctx context.Context, s Script, out sink) (process, error) {
 	argv := python{path: "python3"}.argv()
 	proc, err := e.o.Pool.Start(ctx, backend.Request{
-		Session: s.Session, CallID: s.CallID, Backend: s.Backend, Argv: argv, Home: s.Dir, Channel: true, Sink: out, Env: s.Env,
+		Session: s.Session, CallID: s.CallID, Backend: s.Backend, Argv: argv, Shown: "execute_code", Home: s.Dir, Channel: true, Sink: out, Env: s.Env,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("python3 could not be started in back end %s: %w", s.Backend, err)

@@ -46,7 +46,7 @@ func (c Commands) runCommand(ctx context.Context, h Hook, in Input, payload []by
 	}
 	var out, said bounded
 	r := backend.Request{
-		Session: poolSession, Backend: place.Name, Argv: []string{"sh", "-c", h.Command}, Stdin: payload, MaxOutput: maxOutput,
+		Session: poolSession, Backend: place.Name, Argv: []string{"sh", "-c", h.Command}, Shown: h.Command, Stdin: payload, MaxOutput: maxOutput,
 		Env: map[string]string{"HERMES_HOOK_EVENT": string(h.Event), "HERMES_PROJECT_DIR": in.Cwd},
 		Sink: func(from event.Stream, data []byte) {
 			if from == event.Stdout {

@@ -12,6 +12,7 @@ import (
 	"github.com/docker/docker/api/types/image"
 
 	"hermes/core/backend"
+	"hermes/core/testskip"
 	"hermes/core/testwait"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
@@ -126,6 +127,42 @@ func TestWhatIsKeptTooLongGoesAndIsTold(t *testing.T) {
 		t.Error(err)
 	}
 	closed(t, p)
+}
+
+// At most ten are kept on an engine, and whoever starts next is told which one went.
+func TestNoMoreThanTenAreKept(t *testing.T) {
+	testskip.Long(t, "eleven containers")
+	t.Parallel()
+	r := newRig(t)
+	for i := range keptMost + 1 {
+		p := r.kept(time.Hour)
+		in(t, p, fmt.Sprintf("s%02d", i), "true")
+		closed(t, p)
+	}
+	if n := len(r.left(time.Hour)); n != keptMost+1 {
+		t.Fatalf("%d are there", n)
+	}
+	next, told := newRigIn(t, r.home), make(chan string, 2*keptMost)
+	next.kind.Sweep([]pool.Spec{{Keep: time.Hour}}, func(text string) { told <- text })
+	select {
+	case text := <-told:
+		if !strings.Contains(text, "session s00") || !strings.Contains(text, "at most 10 containers") {
+			t.Errorf("told %q", text)
+		}
+	case <-time.After(testwait.Hang):
+		t.Fatal("nobody is told")
+	}
+	list := next.left(time.Hour)
+	if len(list) != keptMost || slices.ContainsFunc(list, func(l backend.Leftover) bool { return l.Session == "s00" }) {
+		t.Errorf("left: %+v", list)
+	}
+	for i := range keptMost {
+		p := next.kept(time.Hour)
+		if err := p.CloseSession(t.Context(), fmt.Sprintf("s%02d", i+1)); err != nil {
+			t.Error(err)
+		}
+		closed(t, p)
+	}
 }
 
 // What a killed process left running is stopped, not removed.

@@ -61,8 +61,34 @@ func TestAnEmptyTagIsNone(t *testing.T) {
 		"A=1\x00" + tagName + "=x-1\x00": true, scriptTag + "=s": true,
 		tagName + "=\x00B=2\x00": false, "X" + tagName + "=1\x00": false, "": false,
 	} {
-		if hasTagVariable([]byte(env)) != want {
+		if len(tagsIn([]byte(env))) > 0 != want {
 			t.Errorf("%q: not %v", env, want)
 		}
+	}
+}
+
+// Every start of Hermes asks whether it is inside: that reads of those above it, however many
+// processes there are.
+func TestInsideReadsNothingOfOtherProcesses(t *testing.T) {
+	if got := parentOf(os.Getpid()); got != os.Getppid() {
+		t.Errorf("the parent is %d, want %d", got, os.Getppid())
+	}
+	if got := parentOf(1 << 30); got != 0 {
+		t.Errorf("what is not there has the parent %d", got)
+	}
+	alone := testing.AllocsPerRun(5, func() { Inside() })
+	for range 40 {
+		cmd := exec.Command("cat")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	}
+	if among := testing.AllocsPerRun(5, func() { Inside() }); among > alone+40 {
+		t.Errorf("%v allocations, among 40 other processes %v", alone, among)
 	}
 }

@@ -27,6 +27,15 @@ func listProcesses() []proc {
 	return list
 }
 
+// parentOf is the process above one, 0 when that is gone.
+func parentOf(pid int) int {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return 0
+	}
+	return int(k.Eproc.Ppid)
+}
+
 func startTime(t unix.Timeval) uint64 { return uint64(t.Sec)*1_000_000 + uint64(t.Usec) }
 
 // markProcess has nothing to put a number on here.
@@ -40,10 +49,12 @@ func (p proc) hasTag(tag string) bool {
 	return err == nil && bytes.Contains(raw, []byte("\x00"+tagName+"="+tag+"\x00"))
 }
 
-// isMarked says whether the process carries the tag of any call of any Runner.
-func (p proc) isMarked() bool {
-	raw, err := unix.SysctlRaw("kern.procargs2", p.pid)
-	return err == nil && hasTagVariable(raw)
+// readMark reads what the process carries: tags only.
+func (p proc) readMark() (m mark) {
+	if raw, err := unix.SysctlRaw("kern.procargs2", p.pid); err == nil {
+		m.tags = tagsIn(raw)
+	}
+	return m
 }
 
 func (p proc) signal(s unix.Signal) { _ = unix.Kill(p.pid, s) }

@@ -33,6 +33,17 @@ func listProcesses() []proc {
 	return list
 }
 
+// parentOf is the process above one, 0 when that is gone. Hermes asks at every start, so it reads
+// of those above it alone.
+func parentOf(pid int) int {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	p, ok := parseStat(pid, stat)
+	if err != nil || !ok {
+		return 0
+	}
+	return p.parent
+}
+
 // parseStat reads a line of /proc/PID/stat. The program's name, in parentheses, may itself hold
 // parentheses and blanks.
 func parseStat(pid int, stat []byte) (proc, bool) {
@@ -83,19 +94,19 @@ func (p proc) hasTag(tag string) bool {
 	return false
 }
 
-// isMarked says whether the process carries the tag or the number of any call of any Runner. A
-// program can lower the number: where the first process of the machine has no limit of file locks,
-// a lower one counts as a number.
-func (p proc) isMarked() bool {
+// readMark reads what the process carries. A program can lower the number: where the first process
+// of the machine has no limit of file locks, a lower one counts as a number.
+func (p proc) readMark() (m mark) {
 	if n, limited := locksLimit(p.pid); limited {
 		_, usual := locksLimit(1)
 		if !usual || n >= leastMark && n < endOfMarks {
-			return true
+			m.number = strconv.FormatUint(n, 10)
 		}
 	}
 	// There is none of one that has ended, or hides.
 	env, _ := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
-	return hasTagVariable(env)
+	m.tags = tagsIn(env)
+	return m
 }
 
 // locksLimit is how many files a process may lock, and whether that is limited at all.
