@@ -151,7 +151,7 @@ func (l *Library) Install(r Report, from *quarantine.Fetched, req quarantine.Req
 		return err
 	}
 	defer unlock()
-	if err := l.restore(r.Name); err != nil {
+	if err := l.restoreFolder(r.Name); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(to); err == nil && !replace {
@@ -161,7 +161,7 @@ func (l *Library) Install(r Report, from *quarantine.Fetched, req quarantine.Req
 		Source: from.Source, Kind: from.Kind, Path: req.Path, Ref: req.Ref, Commit: from.Commit, Hash: r.Hash,
 		InstalledAt: time.Now().UTC(), Files: filesOf(r.Folder),
 	}
-	return l.swap(r, entry)
+	return l.swapIn(r, entry)
 }
 
 func filesOf(folder string) []string {

@@ -19,17 +19,17 @@ func (l *Library) keptFolder() string { return filepath.Join(l.Folder(), hubFold
 
 func (l *Library) swapLock() string { return filepath.Join(l.Folder(), hubFolder, "swap.lock") }
 
-// step is called before each step of a swap, by its name. Tests make it fail.
-func (l *Library) step(name string) error {
+// beforeStep is called before each step of a swap, by its name. Tests make it fail.
+func (l *Library) beforeStep(name string) error {
 	if l.before == nil {
 		return nil
 	}
 	return l.before(name)
 }
 
-// swap puts what r looked at into its place and enables it. When that fails everything is as it was
-// before. The caller holds the lock, so nothing here may list plugins.
-func (l *Library) swap(r Report, entry quarantine.Installed) (err error) {
+// swapIn puts what r looked at into its place and enables it. When that fails everything is as it
+// was before. The caller holds the lock, so nothing here may list plugins.
+func (l *Library) swapIn(r Report, entry quarantine.Installed) (err error) {
 	to, kept := filepath.Join(l.Folder(), r.Name), filepath.Join(l.keptFolder(), r.Name)
 	if err := os.MkdirAll(l.keptFolder(), 0o700); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (l *Library) swap(r Report, entry quarantine.Installed) (err error) {
 		}
 	}()
 	rename := func(name, from, to string) error {
-		if err := l.step(name); err != nil {
+		if err := l.beforeStep(name); err != nil {
 			return err
 		}
 		if err := os.Rename(from, to); err != nil {
@@ -66,7 +66,7 @@ func (l *Library) swap(r Report, entry quarantine.Installed) (err error) {
 	if err := rename("place", r.Folder, to); err != nil {
 		return err
 	}
-	if err := errors.Join(l.step("record"), atomicfile.SyncDir(l.Folder())); err != nil {
+	if err := errors.Join(l.beforeStep("record"), atomicfile.SyncDir(l.Folder())); err != nil {
 		return err
 	}
 	if err := quarantine.Record(l.LockPath(), r.Name, entry); err != nil {
@@ -78,14 +78,14 @@ func (l *Library) swap(r Report, entry quarantine.Installed) (err error) {
 		}
 		return quarantine.Drop(l.LockPath(), r.Name)
 	})
-	if err := l.step("enable"); err != nil {
+	if err := l.beforeStep("enable"); err != nil {
 		return err
 	}
 	if err := l.book.Answer(to, r.Hash, true); err != nil {
 		return err
 	}
 	undo = nil
-	return errors.Join(l.step("forget"), os.RemoveAll(kept))
+	return errors.Join(l.beforeStep("forget"), os.RemoveAll(kept))
 }
 
 // restoreKept puts back what a crash in an update left away from its place.
@@ -101,13 +101,13 @@ func (l *Library) restoreKept() error {
 	defer unlock()
 	var errs []error
 	for _, e := range list {
-		errs = append(errs, l.restore(e.Name()))
+		errs = append(errs, l.restoreFolder(e.Name()))
 	}
 	return errors.Join(errs...)
 }
 
-// restore puts a kept folder back, or removes it where the new one is in place.
-func (l *Library) restore(name string) error {
+// restoreFolder puts a kept folder back, or removes it where the new one is in place.
+func (l *Library) restoreFolder(name string) error {
 	kept, to := filepath.Join(l.keptFolder(), name), filepath.Join(l.Folder(), name)
 	if _, err := os.Lstat(kept); err != nil {
 		return nil //nolint:nilerr // nothing is kept

@@ -17,6 +17,9 @@ import (
 // unpack copies the regular files of an archive.
 func (f *Fetched) unpack(ctx context.Context, file string) error {
 	name := strings.ToLower(file)
+	if info, err := os.Stat(file); err == nil && info.Size() > 2*f.limits.Bytes { // the list of its files is read whole
+		return fmt.Errorf("it is larger than %d MB: name the folder of the %s", 2*f.limits.Bytes>>20, f.limits.What)
+	}
 	switch {
 	case strings.HasSuffix(name, ".zip"), strings.HasSuffix(name, ".skill"):
 		return f.unzip(ctx, file)
@@ -51,6 +54,9 @@ func (f *Fetched) unzip(ctx context.Context, file string) error {
 			return err
 		}
 		if entry.FileInfo().IsDir() {
+			if err := f.makeFolder(&have, entry.Name); err != nil {
+				return err
+			}
 			continue
 		}
 		if !entry.Mode().IsRegular() {
@@ -81,7 +87,12 @@ func (f *Fetched) untar(ctx context.Context, t *tar.Reader) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("it is no tar archive: %w", err)
-		case h.Typeflag == tar.TypeDir, h.Typeflag == tar.TypeXGlobalHeader:
+		case h.Typeflag == tar.TypeXGlobalHeader:
+			continue
+		case h.Typeflag == tar.TypeDir:
+			if err := f.makeFolder(&have, h.Name); err != nil {
+				return err
+			}
 			continue
 		case h.Typeflag != tar.TypeReg:
 			f.note("%s: no regular file, left out", h.Name)
@@ -93,15 +104,39 @@ func (f *Fetched) untar(ctx context.Context, t *tar.Reader) error {
 	}
 }
 
-// writeEntry writes one file of an archive; what it says of its size counts for nothing.
-func (f *Fetched) writeEntry(have *room, name string, mode fs.FileMode, r io.Reader) error {
-	rel := filepath.FromSlash(strings.ReplaceAll(name, `\`, "/"))
+// entryPath is where an entry of an archive belongs; empty when it lies too deep, which is noted.
+func (f *Fetched) entryPath(name string) (string, error) {
+	rel := filepath.Clean(filepath.FromSlash(strings.ReplaceAll(name, `\`, "/")))
 	if !filepath.IsLocal(rel) || strings.ContainsRune(name, 0) {
-		return fmt.Errorf("it holds a file that leads out of it: %q; nothing was taken", name)
+		return "", fmt.Errorf("it holds a file that leads out of it: %q; nothing was taken", name)
 	}
 	if strings.Count(filepath.ToSlash(rel), "/") > f.limits.Depth+1 {
 		f.note("%s: too deep, left out", name)
-		return nil
+		return "", nil
+	}
+	return rel, nil
+}
+
+// makeFolder makes a folder that an archive names, and counts it.
+func (f *Fetched) makeFolder(have *room, name string) error {
+	rel, err := f.entryPath(name)
+	if err != nil || rel == "" {
+		return err
+	}
+	if err := have.countFolders(rel); err != nil {
+		return err
+	}
+	return os.MkdirAll(filepath.Join(f.Dir, rel), 0o700)
+}
+
+// writeEntry writes one file of an archive; what it says of its size counts for nothing.
+func (f *Fetched) writeEntry(have *room, name string, mode fs.FileMode, r io.Reader) error {
+	rel, err := f.entryPath(name)
+	if err != nil || rel == "" {
+		return err
+	}
+	if err := have.countFolders(filepath.Dir(rel)); err != nil {
+		return err
 	}
 	data, err := io.ReadAll(io.LimitReader(r, f.limits.Bytes-have.bytes+1))
 	if err != nil {

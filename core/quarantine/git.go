@@ -43,6 +43,85 @@ func isRepository(source string) bool {
 	return err == nil && info.IsDir()
 }
 
+// way is how an address is split: the scheme, and all that follows it.
+var way = regexp.MustCompile(`(?i)^(https?|ssh|git|file)://(.*)$`)
+
+// manners are what differs between the schemes: the name before ssh is part of the way, and what
+// follows a host of file is a path, in which ? and # are letters.
+var manners = map[string]struct{ named, pathOnly bool }{"ssh": {named: true}, "file": {pathOnly: true}}
+
+// port is what may follow the colon of a host.
+var port = regexp.MustCompile(`:\d*$`)
+
+// splitAddress returns an address as it may be shown and kept, and what is kept of nobody: the
+// login, the query and the fragment.
+func splitAddress(source string) (kept string, secrets []string) {
+	part := way.FindStringSubmatch(source)
+	if part == nil {
+		return source, nil
+	}
+	manner, rest := manners[strings.ToLower(part[1])], part[2]
+	host, _ := cutAny(rest, "/?#")
+	if before, _ := cutAny(host, "["); !strings.Contains(host, "@") && strings.Contains(before, ":") && !port.MatchString(host) {
+		host = rest // a password with a slash, which belongs before the last @
+	}
+	login, name := "", ""
+	if at := strings.LastIndex(host, "@"); at >= 0 {
+		login, rest = rest[:at], rest[at+1:]
+	}
+	user, password, _ := strings.Cut(login, ":")
+	if manner.named && user != "" {
+		name = user + "@"
+		secrets = append(secrets, password)
+	} else {
+		secrets = append(secrets, login, user, password)
+	}
+	if !manner.pathOnly {
+		var query string
+		rest, query = cutAny(rest, "?#")
+		secrets = append(secrets, query)
+		for _, one := range strings.FieldsFunc(query, func(r rune) bool { return strings.ContainsRune("?#&;", r) }) {
+			_, value, _ := strings.Cut(one, "=")
+			secrets = append(secrets, value)
+		}
+	}
+	return part[1] + "://" + name + rest, secrets
+}
+
+// cutAny cuts a text before and after the first of some letters.
+func cutAny(s, letters string) (before, after string) {
+	i := strings.IndexAny(s, letters)
+	if i < 0 {
+		return s, ""
+	}
+	return s[:i], s[i+1:]
+}
+
+// withoutLogin is an address as it may be shown and kept.
+func withoutLogin(source string) string {
+	kept, _ := splitAddress(source)
+	return kept
+}
+
+// hideLogin takes the login of an address out of what git says of it, and says where one belongs
+// when git missed it: nobody is asked for a password here.
+func hideLogin(err error, source string) error {
+	text := err.Error()
+	_, secrets := splitAddress(source)
+	for _, one := range secrets {
+		if len(one) >= 4 { // a shorter one is part of every other word
+			text = strings.ReplaceAll(text, one, "***")
+		}
+	}
+	if strings.Contains(text, "could not read Username") || strings.Contains(text, "Authentication failed") {
+		text += "; it wants a login: put one into the address (it is not kept), or set up a credential helper of git, and install it once more with --update"
+	}
+	if text == err.Error() {
+		return err
+	}
+	return errors.New(text)
+}
+
 // clone fetches the newest state of a repository, without its history, submodules, links, filters
 // and hooks. Nobody is asked for a password. It ends when it takes too long or too much room.
 func (f *Fetched) clone(ctx context.Context, r Request) error {
@@ -59,7 +138,7 @@ func (f *Fetched) clone(ctx context.Context, r Request) error {
 		args = append(args, "--branch="+r.Ref)
 	}
 	if err := f.runBounded(ctx, from, git, append(args, "--", r.Source, from)...); err != nil {
-		return errors.Join(fmt.Errorf("git could not fetch %s: %w", r.Source, err), os.RemoveAll(from))
+		return errors.Join(fmt.Errorf("git could not fetch %s: %w", f.Source, hideLogin(err, r.Source)), os.RemoveAll(from))
 	}
 	commit, err := gitOutput(ctx, git, "-C", from, "rev-parse", "HEAD")
 	if err != nil {

@@ -60,6 +60,7 @@ func change(at string, edit func(*lockFile) error) error {
 	if err := edit(&l); err != nil {
 		return err
 	}
+	l.dropLogins()
 	l.rest["version"], _ = json.Marshal(max(l.Version, 1)) // an int never fails
 	if l.rest["installed"], err = json.Marshal(l.Installed); err != nil {
 		return err
@@ -69,6 +70,21 @@ func change(at string, edit func(*lockFile) error) error {
 		return err
 	}
 	return atomicfile.Write(at, append(data, '\n'), 0o600)
+}
+
+// dropLogins takes logins out of the addresses that earlier versions kept.
+func (l *lockFile) dropLogins() {
+	for name, raw := range l.Installed {
+		entry := map[string]json.RawMessage{}
+		var source string
+		if json.Unmarshal(raw, &entry) != nil || json.Unmarshal(entry["source"], &source) != nil || withoutLogin(source) == source {
+			continue
+		}
+		entry["source"], _ = json.Marshal(withoutLogin(source)) // a string never fails
+		if raw, err := json.Marshal(entry); err == nil {
+			l.Installed[name] = raw
+		}
+	}
 }
 
 // List is what a lock file says.
@@ -81,6 +97,7 @@ func List(at string) (map[string]Installed, error) {
 	for name, raw := range l.Installed {
 		var e Installed
 		if json.Unmarshal(raw, &e) == nil {
+			e.Source = withoutLogin(e.Source)
 			out[name] = e
 		}
 	}

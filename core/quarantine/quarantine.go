@@ -20,7 +20,7 @@ import (
 // Limits bound what is fetched.
 type Limits struct {
 	What  string // is installed, in a word: "skill"
-	Files int
+	Files int    // and as many folders
 	Bytes int64
 	Depth int
 	Leave []string // folders that are left out, by name
@@ -36,7 +36,7 @@ type Request struct {
 // Fetched is what came, in quarantine.
 type Fetched struct {
 	Kind   string // "folder", "archive", "git"
-	Source string // as it stands in the lock file
+	Source string // as it stands in the lock file: an address without a login
 	Commit string // of a repository
 	Dir    string // what came
 	Notes  []string
@@ -80,7 +80,10 @@ func Fetch(ctx context.Context, base string, r Request, most Limits) (*Fetched, 
 
 func (f *Fetched) fetchInto(ctx context.Context, r Request) error {
 	if isRepository(r.Source) {
-		f.Kind, f.Source = "git", r.Source
+		f.Kind, f.Source = "git", withoutLogin(r.Source)
+		if f.Source != r.Source {
+			f.note("the login or query in the address is not kept: an update needs it again, or a credential helper of git")
+		}
 		return f.clone(ctx, r)
 	}
 	if r.Ref != "" {
@@ -110,9 +113,24 @@ func (f *Fetched) fetchInto(ctx context.Context, r Request) error {
 
 // room counts what has come in.
 type room struct {
-	most  Limits
-	files int
-	bytes int64
+	most    Limits
+	files   int
+	bytes   int64
+	folders map[string]bool
+}
+
+// countFolders counts a folder and those above it, each once.
+func (r *room) countFolders(rel string) error {
+	if r.folders == nil {
+		r.folders = map[string]bool{}
+	}
+	for at := filepath.Clean(rel); at != "." && !r.folders[at]; at = filepath.Dir(at) {
+		r.folders[at] = true
+		if len(r.folders) > r.most.Files {
+			return fmt.Errorf("it holds more than %d folders: name the folder of the %s", r.most.Files, r.most.What)
+		}
+	}
+	return nil
 }
 
 func (r *room) countFile(n int64) error {
@@ -147,6 +165,9 @@ func (f *Fetched) copyFolder(ctx context.Context, from string) error {
 			f.note("%s: too deep, left out", rel)
 			return fs.SkipDir
 		case d.IsDir():
+			if err := have.countFolders(filepath.FromSlash(rel)); err != nil {
+				return err
+			}
 			return os.MkdirAll(filepath.Join(f.Dir, filepath.FromSlash(rel)), 0o700)
 		case !d.Type().IsRegular():
 			f.note("%s: no regular file, left out", rel)
