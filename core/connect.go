@@ -47,6 +47,7 @@ func (a *App) Connect(ctx context.Context, uid string, c connect.Choice) error {
 	if err != nil {
 		return err
 	}
+	a.Bus.Publish(event.Header{}, event.ModelChanged{Provider: p.Name(), Model: m.ID, Window: m.Window}) // what new sessions have
 	_, fresh := a.Sessions.Get(ctx, uid)
 	if fresh == nil || p.Name()+"/"+m.ID != ref { // or another one is the default, by HERMES_MODEL
 		if err := a.Ensure(ctx, uid); err != nil {
@@ -54,7 +55,6 @@ func (a *App) Connect(ctx context.Context, uid string, c connect.Choice) error {
 		}
 		return a.SetModel(ctx, uid, ref)
 	}
-	a.Bus.Publish(event.Header{}, event.ModelChanged{Provider: p.Name(), Model: m.ID, Window: m.Window})
 	return nil
 }
 

@@ -123,7 +123,7 @@ type Choice struct {
 // Move gives the choice another address. What was found out at the old one does not count there.
 func (c *Choice) Move(address string) error {
 	s := c.Server
-	s.BaseURL = strings.TrimRight(strings.TrimSpace(address), "/")
+	s.BaseURL = strings.TrimRight(CompleteAddress(address), "/")
 	if s.Own {
 		s.Mode = ""
 	}
@@ -134,7 +134,7 @@ func (c *Choice) Move(address string) error {
 // Check says what is wrong with the address.
 func (c Choice) Check() error {
 	if u, err := url.Parse(c.Server.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("address %q: begin with http:// or https://", c.Server.BaseURL)
+		return fmt.Errorf("%q is no address of a server: write it like https://host/v1", c.Server.BaseURL)
 	}
 	return nil
 }
@@ -292,6 +292,29 @@ func modelServer(m config.Model) string {
 func Refused(err error) bool {
 	var e *provider.Error
 	return errors.As(err, &e) && e.Class == provider.ClassAuth
+}
+
+// FailureWords says why a server or a model did not answer: the message, and what to do. The words
+// may be the server's.
+func FailureWords(err error) string {
+	var e *provider.Error
+	switch {
+	case err == nil:
+		return ""
+	case !errors.As(err, &e):
+		return err.Error()
+	}
+	said := e.Message
+	if e.HTTP != 0 {
+		said = fmt.Sprintf("%s (HTTP %d)", said, e.HTTP)
+	}
+	if e.Class == provider.ClassAuth {
+		return "The key was not taken: " + said
+	}
+	if e.Hint != "" {
+		said += "; " + e.Hint
+	}
+	return said
 }
 
 // Save writes the choice down: the key first, to .env, because without it the rest is of no use.

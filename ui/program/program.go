@@ -17,6 +17,7 @@ import (
 	"hermes/pool/kinds"
 	"hermes/pool/runner"
 	"hermes/ui/cli"
+	"hermes/ui/text"
 	"hermes/ui/workbench"
 )
 
@@ -31,12 +32,16 @@ func Main(version string) int {
 	return cli.Process(context.Background(), commands(version))
 }
 
+// driven reports whether a program that some Hermes started runs this one. The tests, which may run
+// in a call of another Hermes, say where that one ends.
+var driven = runner.Inside
+
 // commands is everything the command line can start. Tests boot the same one.
 func commands(version string) cli.Program {
 	return cli.Program{
 		Version: version, Open: open, Workbench: runWorkbench, SQLite: store.SQLiteVersion,
 		Database: store.Examine, KeyProblems: workbench.KeyProblems, Examine: kinds.Examine,
-		Driven: runner.Inside,
+		Driven: driven, Kinds: core.Kinds(),
 	}
 }
 
@@ -80,7 +85,7 @@ func runScreen(ctx context.Context, s cli.Start, w workbench.Options) error {
 func options(s cli.Start) (core.Options, func()) {
 	paths := s.Config.Paths()
 	crash.SetDir(paths.CrashDir)
-	crash.SetClean(logs.Redact)
+	crash.SetClean(func(said string) string { return text.Sanitize(logs.Redact(said)) })
 	core.LearnSecrets(s.Config)
 	log, _, file := logs.Open(paths.LogFile, s.Config.Logging.Level)
 	return core.Options{

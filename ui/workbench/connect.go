@@ -36,7 +36,7 @@ func (w *workbench) connectModel(arg string) tea.Cmd {
 				return c.chooseServer(s)(), nil
 			}
 		}
-		if isAddress(arg) {
+		if connect.IsAddress(arg) {
 			return c.goOnAt(all, arg)(), nil
 		}
 		if arg != "" {
@@ -80,8 +80,8 @@ func (c *connecting) listServers(all []connect.Server, now string) ui.Overlay {
 	return ui.NewPicker(ui.PickerOptions{
 		Title: "Connect a model: which server?", Items: items, Selected: now, Placeholder: "name or address",
 		Typed: func(what string) (ui.Item, bool) {
-			what = strings.TrimSpace(what)
-			return ui.Item{ID: what, Title: what, Detail: "a server at this address"}, isAddress(what)
+			address := connect.CompleteAddress(what)
+			return ui.Item{ID: address, Title: address, Detail: "a server at this address"}, connect.IsAddress(address)
 		},
 		Choose: func(it ui.Item) tea.Cmd {
 			for _, s := range all {
@@ -92,10 +92,6 @@ func (c *connecting) listServers(all []connect.Server, now string) ui.Overlay {
 			return c.goOnAt(all, it.ID)
 		},
 	})
-}
-
-func isAddress(s string) bool {
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
 // goOnAt goes on with a server of the person's own at an address.
@@ -306,23 +302,4 @@ func (c *connecting) showFailure(what string, err error) ui.Overlay {
 }
 
 // errorWords is an error for people: the message, and what to do.
-func errorWords(err error) string {
-	if err == nil {
-		return ""
-	}
-	var e *provider.Error
-	if !errors.As(err, &e) {
-		return text.Sanitize(err.Error())
-	}
-	said := e.Message
-	if e.HTTP != 0 {
-		said = fmt.Sprintf("%s (HTTP %d)", said, e.HTTP)
-	}
-	if e.Class == provider.ClassAuth {
-		return text.Sanitize("The key was not taken: " + said)
-	}
-	if e.Hint != "" {
-		said += "; " + e.Hint
-	}
-	return text.Sanitize(said)
-}
+func errorWords(err error) string { return text.Sanitize(connect.FailureWords(err)) }

@@ -12,6 +12,7 @@ import (
 	"hermes/core/client"
 	"hermes/core/config"
 	"hermes/core/profile"
+	"hermes/core/provider"
 	"hermes/core/session"
 )
 
@@ -34,6 +35,8 @@ type Program struct {
 	// Driven reports whether a program that some Hermes started runs this one, so that no person
 	// says what it is told. May be nil: nobody does.
 	Driven func() bool
+	// Kinds are the wire formats, by which `setup` tries a model server. May be nil: nothing is tried.
+	Kinds map[string]provider.Maker
 	// SQLite returns the version of the database library, for `doctor`. May be nil.
 	SQLite func() string
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/charmbracelet/huh"
 	"github.com/spf13/cobra"
 
 	"hermes/core/config"
@@ -44,32 +43,44 @@ type answers struct {
 }
 
 // command is one command line.
-type command struct{ *base.Command }
+type command struct {
+	*base.Command
+	noCheck bool // write it down untried
+}
 
 // Command makes `hermes setup`.
 func Command(line *base.Command) *cobra.Command {
-	c := &command{line}
-	return &cobra.Command{
+	c := &command{Command: line}
+	cmd := &cobra.Command{
 		Use: "setup", Short: "Choose a provider, a model and a theme", Args: cobra.NoArgs,
 		Long: `Choose a provider, a model and a theme. The key goes to .env, which only you can read; the rest to config.yaml.
-Nothing is written before the last answer.`,
-		RunE: func(*cobra.Command, []string) error {
+Nothing is written before the last answer, and before the model has begun an answer with the key, or you say that it need not.
+Without a terminal what does not answer is not written down; --no-check writes it untried.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			start, err := c.Load()
 			if err != nil {
 				return err
 			}
 			a := answers{provider: start.Config.Model.Provider, model: start.Config.Model.Default, theme: start.Config.Display.Theme}
 			if base.IsTerminal(c.Streams.In) && base.IsTerminal(c.Streams.Out) {
-				err = wizard(&a, start.Config)
-			} else {
-				err = prompts(&a, start.Config, c.Streams.In, c.Streams.Out)
+				return c.askInForms(cmd.Context(), a, start.Config)
 			}
-			if err != nil {
+			if err := prompts(&a, start.Config, c.Streams.In, c.Streams.Out); err != nil {
 				return err
 			}
-			return c.apply(start.Config, a)
+			choice, err := c.tryAnswers(cmd.Context(), &a, start.Config)
+			switch {
+			case err == nil:
+				return c.save(start.Config, a, choice)
+			case a.check(start.Config) != nil:
+				return err
+			}
+			return base.Failed(base.ExitProvider, "%s was tried and does not work so: %s; nothing was changed (--no-check writes it untried)",
+				choice.Server.Name, base.OneLine(connect.FailureWords(err)))
 		},
 	}
+	cmd.Flags().BoolVar(&c.noCheck, "no-check", false, "write it down without trying server, key and model")
+	return cmd
 }
 
 // pickChoice is what a name means: one of the choices, another vendor, or a server of one's own.
@@ -83,39 +94,6 @@ func pickChoice(name string) choice {
 		return choice{name: v.Name, title: v.Name, baseURL: v.BaseURL, keyEnv: v.KeyEnv, closed: v.Closed}
 	}
 	return choice{name: name, title: name, keyEnv: connect.KeyName(name)}
-}
-
-func wizard(a *answers, cfg *config.Config) error {
-	options := make([]huh.Option[string], len(choices()))
-	for i, ch := range choices() {
-		options[i] = huh.NewOption(ch.title, ch.name)
-	}
-	before := a.provider
-	if pickChoice(a.provider).title == a.provider {
-		a.provider = choices()[0].name
-	}
-	err := huh.NewForm(huh.NewGroup(huh.NewSelect[string]().Title("Which model server?").Options(options...).Value(&a.provider))).Run()
-	if err != nil {
-		return aborted(err)
-	}
-	ch := pickChoice(a.provider)
-	a.baseURL = ch.baseURL
-	a.modelOf(before)
-	var fields []huh.Field
-	if ch.name == "custom" {
-		fields = append(fields, huh.NewInput().Title("Its address").Placeholder("https://host/v1").Value(&a.baseURL).Validate(addressLike))
-	}
-	if ch.keyEnv != "" {
-		fields = append(fields, huh.NewInput().Title("Your key").Description("kept in .env; empty leaves it as it is").EchoMode(huh.EchoModePassword).Value(&a.key))
-	}
-	if ch.name != "offline" {
-		fields = append(fields, huh.NewInput().Title("Model").Description("empty: the first that the server offers").Value(&a.model))
-	}
-	fields = append(fields, huh.NewInput().Title("Theme").Description("default fits the terminal; the workbench shows all of them").Value(&a.theme).
-		Validate(func(name string) error { return base.CheckTheme(name, cfg.Paths()) }))
-	err = huh.NewForm(huh.NewGroup(fields...)).Run()
-	a.nameServer(cfg)
-	return aborted(err)
 }
 
 // nameServer gives another server a name by its address, as /connect does.
@@ -133,16 +111,9 @@ func (a *answers) modelOf(before string) {
 	}
 }
 
-func aborted(err error) error {
-	if errors.Is(err, huh.ErrUserAborted) {
-		return base.Failed(base.ExitInterrupted, "setup stopped; nothing was changed")
-	}
-	return err
-}
-
 func addressLike(s string) error {
-	if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
-		return errors.New("begin with http:// or https://")
+	if !connect.IsAddress(strings.TrimSpace(s)) {
+		return errors.New("write it like https://host/v1")
 	}
 	return nil
 }
@@ -175,7 +146,7 @@ func prompts(a *answers, cfg *config.Config, in io.Reader, out io.Writer) error 
 	a.provider, a.baseURL = ch.name, ch.baseURL
 	a.modelOf(before)
 	if ch.baseURL == "" && ch.name != "offline" {
-		a.baseURL = ask("Address, like https://host/v1", cfg.Providers[ch.name].BaseURL)
+		a.baseURL = connect.CompleteAddress(ask("Address, like https://host/v1", cfg.Providers[ch.name].BaseURL))
 		a.nameServer(cfg)
 		ch = pickChoice(a.provider)
 	}
@@ -189,36 +160,10 @@ func prompts(a *answers, cfg *config.Config, in io.Reader, out io.Writer) error 
 	return lines.Err()
 }
 
-// apply writes the answers: the secret first, because without it the rest is of no use.
-func (c *command) apply(cfg *config.Config, a answers) error {
-	ch, paths := pickChoice(a.provider), cfg.Paths()
-	if err := a.check(cfg); err != nil {
-		return base.Failed(base.ExitUsage, "%w; nothing was changed", err)
-	}
-	if a.key != "" {
-		if err := config.SetSecret(paths, ch.keyEnv, a.key); err != nil {
-			return err
-		}
-	}
-	settings := [][2]string{{"model.provider", a.provider}, {"model.default", a.model}, {"display.theme", a.theme}}
-	if a.baseURL != "" {
-		settings = append(settings, [2]string{"providers." + a.provider + ".base_url", a.baseURL})
-	}
-	if c.wantsKey(paths, ch, a) {
-		settings = append(settings, [2]string{"providers." + a.provider + ".key_env", ch.keyEnv})
-	}
-	for _, s := range settings {
-		if err := config.Set(paths, s[0], s[1]); err != nil {
-			return base.Failed(base.ExitUsage, "%w", err)
-		}
-	}
-	_, err := fmt.Fprintf(c.Streams.Out, "Written to %s.\n`hermes` opens the workbench, `hermes doctor` looks for problems.\n", paths.ConfigFile)
-	return err
-}
-
 // check looks at the answers before anything is written.
 func (a *answers) check(cfg *config.Config) error {
 	ch := pickChoice(a.provider)
+	a.baseURL = connect.CompleteAddress(a.baseURL)
 	if ch.closed != "" {
 		return fmt.Errorf("%s: %s", ch.name, ch.closed)
 	}
@@ -238,15 +183,4 @@ func (a *answers) check(cfg *config.Config) error {
 func (ch choice) own() bool {
 	_, known := provider.Shipped().Named(ch.name)
 	return !known && ch.name != provider.Offline
-}
-
-// wantsKey reports whether the provider's key belongs into the settings. A server of one's own
-// often wants none, and a name without a key behind it would be a mistake for doctor to find.
-func (c *command) wantsKey(paths config.Paths, ch choice, a answers) bool {
-	if ch.keyEnv == "" || !ch.own() || a.key != "" {
-		return ch.keyEnv != ""
-	}
-	cfg, _ := config.Load(config.Options{Home: paths.Home, Env: c.Env})
-	_, there := cfg.Secret(ch.keyEnv)
-	return there
 }
