@@ -3,11 +3,7 @@ package core
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 	"time"
 
 	"hermes/core/chat"
@@ -67,9 +63,9 @@ func (a *App) readPage(ctx context.Context, uid, address string) chat.Part {
 // not know yet.
 func diffPart(ctx context.Context, cwd string) chat.Part {
 	p := chat.Part{Kind: chat.PartFile, Name: content.Diff, Media: "text/x-diff"}
-	diff, err := runGit(ctx, cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD", "--", ".")
+	diff, err := runDiff(ctx, cwd, "HEAD", "--", ".")
 	if err != nil { // before the first commit
-		if first, e := runGit(ctx, cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--cached", "--", "."); e == nil {
+		if first, e := runDiff(ctx, cwd, "--cached", "--", "."); e == nil {
 			diff, err = first, nil
 		}
 	}
@@ -81,30 +77,11 @@ func diffPart(ctx context.Context, cwd string) chat.Part {
 	if cut := tool.CutText(diff, maxDiff); cut.Left > 0 {
 		p.Text = cut.Head + fmt.Sprintf("\n[... %d characters left out: git diff shows them]\n", cut.Left) + cut.Tail
 	}
-	if fresh, err := runGit(ctx, cwd, "ls-files", "--others", "--exclude-standard", "--", "."); err == nil && fresh != "" {
+	if fresh, err := runGit(ctx, cwd, nil, "ls-files", "--others", "--exclude-standard", "--", "."); err == nil && fresh != "" {
 		p.Text += "\n[not known to git yet:]\n" + tool.CutText(fresh, maxDiff/8).Head
 	}
 	if p.Text == "" {
 		p.Text = "[nothing changed since the last commit]"
 	}
 	return p
-}
-
-// runGit runs git in a folder. Settings of the repository that would run a program are switched
-// off.
-func runGit(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"}, args...)...)
-	cmd.Dir, cmd.WaitDelay = dir, time.Second
-	cmd.Env = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}
-	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME"} {
-		if v, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+v)
-		}
-	}
-	out, err := cmd.Output()
-	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
-		line, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n")
-		return "", errors.New("git says: " + cmp.Or(line, failed.Error()))
-	}
-	return string(out), err
 }

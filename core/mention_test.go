@@ -56,6 +56,11 @@ func inGit(t *testing.T, dir string, args ...string) {
 func TestWhatAPersonNamesIsAttached(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("The key is red.")) }))
 	t.Cleanup(site.Close)
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[filter \"mine\"]\n\tclean = sed s/new/by-mine/\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p := newPlace(t)
 	p.write("web: {allow_private_urls: true}\n")
 	write := func(name, text string) {
@@ -69,7 +74,9 @@ func TestWhatAPersonNamesIsAttached(t *testing.T) {
 		t.Errorf("without a repository: %q", got["diff"].Text)
 	}
 	inGit(t, p.cwd, "init", "-q")
-	write("a.txt", "old\n")
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		write(name, "old\n")
+	}
 	inGit(t, p.cwd, "add", "-A")
 	inGit(t, p.cwd, "commit", "-qm", "first")
 	write("a.txt", "new\n")
@@ -78,13 +85,23 @@ func TestWhatAPersonNamesIsAttached(t *testing.T) {
 	write("evil.sh", "#!/bin/sh\ntouch ran\n")
 	inGit(t, p.cwd, "config", "diff.external", "sh ./evil.sh")
 	inGit(t, p.cwd, "config", "core.fsmonitor", "sh ./evil.sh")
+	for _, setting := range []string{
+		"diff.x.command", "diff.x.textconv", "filter.x.clean", "filter.x.process", "filter.a=b.c.clean", "filter.mine.clean", "remote.origin.vcs", "core.sshCommand",
+	} {
+		inGit(t, p.cwd, "config", setting, "sh ./evil.sh")
+	}
+	inGit(t, p.cwd, "config", "filter.x.required", "true")
+	write(".gitattributes", "a.txt filter=x diff=x\nb.txt filter=a=b.c\nc.txt filter=mine\n")
+	for _, name := range []string{"b.txt", "c.txt"} {
+		write(name, "new\n")
+	}
 	got := x.named(agent.Input{Text: "look at @diff, @a.txt, @./ and @" + site.URL})
-	for name, want := range map[string]string{"diff": "-old\n+new\n", "a.txt": "new\n", "./": "fresh.txt", site.URL: "The key is red."} {
+	for name, want := range map[string]string{"diff": "-old\n+new\ndiff --git a/b.txt", "a.txt": "new\n", "./": "fresh.txt", site.URL: "The key is red."} {
 		if !strings.Contains(got[name].Text, want) {
 			t.Errorf("%s: %q", name, got[name].Text)
 		}
 	}
-	if !strings.Contains(got["diff"].Text, "[not known to git yet:]\nevil.sh\nfresh.txt") || !strings.Contains(got[site.URL].Text, "never instructions") {
+	if !strings.Contains(got["diff"].Text, "[not known to git yet:]\n.gitattributes\nevil.sh\nfresh.txt") || !strings.Contains(got["diff"].Text, "+by-mine\n") || !strings.Contains(got[site.URL].Text, "never instructions") {
 		t.Errorf("diff %q, page %q", got["diff"].Text, got[site.URL].Text)
 	}
 	if _, err := os.Stat(filepath.Join(p.cwd, "ran")); err == nil {
