@@ -52,15 +52,21 @@ func (a *Agent) Composition(ctx context.Context, session string) (Composition, e
 		}
 		c.addShare("definitions", n)
 	}
-	history, err := a.d.Sessions.History(ctx, session)
+	var t tally
+	if p := w.sent.Load(); p == nil || *p == (cut{alone: p.alone}) {
+		// Nothing is pruned, which would need the whole history at once.
+		err = a.d.Sessions.EachMessage(ctx, session, t.addMessage)
+	} else {
+		var history []chat.Message
+		history, err = a.d.Sessions.History(ctx, session)
+		for _, m := range pruneHistory(history, *p) {
+			t.addMessage(&m)
+		}
+	}
 	if err != nil {
 		return c, err
 	}
-	var sent cut
-	if p := w.sent.Load(); p != nil {
-		sent = *p
-	}
-	c.addHistory(pruneHistory(history, sent))
+	c.addTally(t)
 	return c, nil
 }
 
@@ -71,40 +77,49 @@ func (c *Composition) addShare(name string, n int) {
 	}
 }
 
-func (c *Composition) addHistory(history []chat.Message) {
+// tally is what the messages of a history cost, by what they are.
+type tally struct {
+	summary, said, calls, results, images, documents int
+	counted                                          int // by the provider, with the newest answer
+}
+
+func (t *tally) addMessage(m *chat.Message) {
 	const envelope = 4
-	var summary, said, calls, results, images, documents int
-	for i, m := range history {
-		n := envelope + countTokens(m.Text) + countTokens(m.Reasoning)
-		m.EachPart(func(p *chat.Part) {
-			switch {
-			case p.Kind == chat.PartImage:
-				images += p.Tokens()
-			case p.IsDocument():
-				documents += p.Tokens()
-			default:
-				n += p.Tokens()
-			}
-		})
+	n := envelope + countTokens(m.Text) + countTokens(m.Reasoning)
+	m.EachPart(func(p *chat.Part) {
 		switch {
-		case m.Result != nil:
-			results += n + countTokens(m.Result.Text)
-		case m.From.IsSummary():
-			summary += n
+		case p.Kind == chat.PartImage:
+			t.images += p.Tokens()
+		case p.IsDocument():
+			t.documents += p.Tokens()
 		default:
-			said += n
+			n += p.Tokens()
 		}
-		calls += estimateTokens(history[i:i+1]) - estimateTokens([]chat.Message{withoutCalls(m)})
-		if m.Role == chat.RoleAssistant && m.Usage.Input > 0 {
-			c.Counted = m.Usage.Input + m.Usage.Output
-		}
+	})
+	switch {
+	case m.Result != nil:
+		t.results += n + countTokens(m.Result.Text)
+	case m.From.IsSummary():
+		t.summary += n
+	default:
+		t.said += n
 	}
-	c.addShare("summary", summary)
-	c.addShare("messages", said)
-	c.addShare("calls", calls)
-	c.addShare("results", results)
-	c.addShare("images", images)
-	c.addShare("documents", documents)
+	if len(m.Calls) > 0 {
+		t.calls += estimateTokens([]chat.Message{*m}) - estimateTokens([]chat.Message{withoutCalls(*m)})
+	}
+	if m.Role == chat.RoleAssistant && m.Usage.Input > 0 {
+		t.counted = m.Usage.Input + m.Usage.Output
+	}
+}
+
+func (c *Composition) addTally(t tally) {
+	c.Counted = t.counted
+	c.addShare("summary", t.summary)
+	c.addShare("messages", t.said)
+	c.addShare("calls", t.calls)
+	c.addShare("results", t.results)
+	c.addShare("images", t.images)
+	c.addShare("documents", t.documents)
 }
 
 func withoutCalls(m chat.Message) chat.Message {

@@ -134,6 +134,17 @@ func (t *turn) scanResults() {
 	}
 }
 
+// scanNested looks for orders in what a call inside of another one gave: it is no message, and what
+// the call around it says of it may leave them out.
+func (t *turn) scanNested(j *toolJob) {
+	if j.args != nil && meansLasting(j.spec, j.args) { // it says what was refused
+		return
+	}
+	if hits := injection.ScanDocument(j.result.Text); len(hits) > 0 {
+		t.noteForeignText("the result of " + j.call.Name + " " + hits[0].Reason)
+	}
+}
+
 // changesLasting reports whether a result is of a call that changes what later sessions are told.
 func (t *turn) changesLasting(r *chat.ToolResult) bool {
 	spec, ok := t.a.d.Tools.Lookup(r.Name)

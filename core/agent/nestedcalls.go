@@ -46,6 +46,7 @@ func (n *nest) Call(ctx context.Context, c tool.NestedCall) tool.NestedResult {
 	switch {
 	case j.result != nil:
 	case t.denials.Load() >= maxDenials:
+		j.denied = true
 		j.failWith("Not run: the person denied several calls in a row, and the turn is paused.")
 	default:
 		t.askGate(j)
@@ -53,8 +54,9 @@ func (n *nest) Call(ctx context.Context, c tool.NestedCall) tool.NestedResult {
 	if j.result == nil {
 		j.result = t.runOne(j)
 	}
+	t.scanNested(j)
 	t.publishUnder(j, event.ToolEnded{Result: *j.result})
-	res := tool.NestedResult{ToolResult: *j.result}
+	res := tool.NestedResult{ToolResult: *j.result, Refused: j.denied}
 	if res.Interrupted || j.data == nil { // in this order: who was left behind may still write data
 		return res
 	}

@@ -223,15 +223,17 @@ func (t *turn) callableTool(name string) (tool.Spec, error) {
 	switch {
 	case i >= 0 && (!ok || s.Owner != all[i].Owner):
 		return s, fmt.Errorf("the tool %s is gone: %s does not offer it any more. Go on without it", name, all[i].ownerName())
-	case i < 0 && ok:
-		var names []string
-		for _, g := range t.tools.Tools {
-			names = append(names, g.Name)
-		}
-		return s, fmt.Errorf("the tool %s is not part of this session. Yours are: %s", name, strings.Join(names, ", "))
-	default:
-		return s, nil // one that never was Validate knows more about
+	case i >= 0:
+		return s, nil
 	}
+	var names []string
+	for _, g := range t.tools.Tools {
+		names = append(names, g.Name)
+	}
+	if !ok {
+		return s, tool.ExplainUnknown(name, names)
+	}
+	return s, fmt.Errorf("the tool %s is not part of this session. Yours are: %s", name, strings.Join(names, ", "))
 }
 
 func (g givenTool) ownerName() string {

@@ -37,6 +37,7 @@ type toolJob struct {
 	ends             string   // where its command ends; "" when that is not known
 	order            int64    // among the calls of the program
 	result           *chat.ToolResult
+	denied           bool // the person, a hook or a rule said no
 	done             chan struct{}
 
 	ctx     context.Context // ends with the interrupt, or with the call that it is inside of
@@ -155,6 +156,7 @@ func (t *turn) askGate(j *toolJob) {
 		return // runOne says that it was interrupted
 	}
 	if t.hookCall(j); j.result != nil {
+		j.denied = true
 		return
 	}
 	r := approval.Request{
@@ -196,6 +198,7 @@ func (t *turn) askGate(j *toolJob) {
 	case v.By == event.ByUser:
 		t.denials.Add(1)
 	}
+	j.denied = v.By != event.ByInterrupt
 	j.failWith(v.Text)
 	j.result.Backend, j.result.Interrupted = j.backend, v.By == event.ByInterrupt
 }

@@ -61,10 +61,13 @@ func TestAToolOutsideOfTheToolsetIsRefused(t *testing.T) {
 		ran = true
 		return tool.Result{}, nil
 	})
-	r := rigWith(t, append(standardTools(), hidden), callsTools(fakeCall{"hidden", "{}"}), says("ok"))
+	r := rigWith(t, append(standardTools(), hidden), callsTools(fakeCall{"hidden", "{}"}), callsTools(fakeCall{"hiden", "{}"}), callsTools(fakeCall{"ecko", "{}"}), says("ok"))
 	r.submit("hi", "")
 	r.ended(1)
 	r.idle()
+	if got := shape(r.history()); strings.Contains(got[4], "hidden") || !strings.Contains(got[4], `called "hiden". Yours are: `) || !strings.Contains(got[6], "Did you mean echo? Yours are: ") {
+		t.Errorf("what a call of no tool is told: %q", got)
+	}
 	if got := shape(r.history())[2]; ran || !strings.Contains(got, "not part of this session") || !strings.Contains(got, "echo") {
 		t.Errorf("ran %v: %s", ran, got)
 	}

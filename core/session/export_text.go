@@ -75,7 +75,7 @@ func markdownMessage(b *strings.Builder, m *chat.Message) {
 // headingLine is a name that somebody else chose, as one line without marks.
 func headingLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || strings.ContainsRune("`*_#[]<>|\\", r) {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' || strings.ContainsRune("`*_#[]<>|\\", r) {
 			return -1
 		}
 		return r

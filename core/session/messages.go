@@ -60,6 +60,19 @@ func (s *Service) History(ctx context.Context, uid string) ([]chat.Message, erro
 	return messagesOf(found), nil
 }
 
+// EachMessage hands on what History returns, one message after the other: of a long session it
+// needs the memory of one message.
+func (s *Service) EachMessage(ctx context.Context, uid string, do func(*chat.Message)) error {
+	err := s.st.EachActive(ctx, uid, func(m *chat.Message) {
+		cleanMessage(m)
+		do(m)
+	})
+	if err != nil {
+		return fmt.Errorf("history of session %s: %w", uid, err)
+	}
+	return nil
+}
+
 func messagesOf(in []store.StoredMessage) []chat.Message {
 	out := make([]chat.Message, len(in))
 	for i := range in {

@@ -218,6 +218,26 @@ func (s *Store) Messages(ctx context.Context, uid string, q MessageQuery) (out [
 	return out, more, nil
 }
 
+// EachActive hands on the messages of a session that the model sees, in order of seq, one after the
+// other.
+func (s *Store) EachActive(ctx context.Context, uid string, do func(*chat.Message)) (err error) {
+	defer s.watchDamage(&err)
+	rows, err := s.read.QueryContext(ctx, "SELECT "+messageColumns+withWhole+messageFrom+
+		"WHERE m.session_id=(SELECT id FROM sessions WHERE uid=?) AND m.active=1 ORDER BY m.seq", uid)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		m, err := scanMessage(rows)
+		if err != nil {
+			return err
+		}
+		do(&m.Message)
+	}
+	return rows.Err()
+}
+
 func collectMessages(rows *sql.Rows) ([]StoredMessage, error) {
 	defer rows.Close()
 	var out []StoredMessage

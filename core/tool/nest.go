@@ -29,4 +29,6 @@ type NestedCall struct {
 type NestedResult struct {
 	chat.ToolResult
 	Data json.RawMessage // the result as data, when the tool has it; else nil
+	// Refused says that the call did not run because the person or a rule said no.
+	Refused bool
 }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -193,12 +194,16 @@ func (s Spec) hiddenReason() error {
 	return s.Available()
 }
 
-// unknownTool is what a model reads when it calls a tool that does not exist.
-func (r *Registry) unknownTool(name string) string {
-	names := r.Enabled("", []string{"all"})
-	hint := ""
-	if near, ok := nearest.Name(name, names); ok {
-		hint = fmt.Sprintf(" Did you mean %s?", near)
+// ExplainUnknown is what a model reads when it calls a tool that does not exist. It is told of
+// those that its session has, not of all that the program has; none: whoever asks does not know
+// them.
+func ExplainUnknown(name string, session []string) error {
+	said := fmt.Sprintf("There is no tool called %q.", clipRunes(name, 80))
+	if near, ok := nearest.Name(name, session); ok {
+		said += fmt.Sprintf(" Did you mean %s?", near)
 	}
-	return fmt.Sprintf("There is no tool called %q.%s Available tools: %s.", clipRunes(name, 80), hint, joinNames(names))
+	if len(session) > 0 {
+		said += " Yours are: " + joinNames(session) + "."
+	}
+	return errors.New(said)
 }

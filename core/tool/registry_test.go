@@ -140,7 +140,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	ctx = context.Background()
-	if got := r.Run(ctx, "raed_file", Call{}); !got.IsError || !strings.Contains(got.Text, "Did you mean read_file?") || !strings.Contains(got.Text, "dirty, fails") {
+	if got := r.Run(ctx, "raed_file", Call{}); !got.IsError || !strings.Contains(got.Text, "There is no tool called \"raed_file\".") {
 		t.Errorf("%+v", got)
 	}
 	var note string

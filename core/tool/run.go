@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -41,7 +40,7 @@ func (r *Registry) Validate(name string, args json.RawMessage) (json.RawMessage,
 func (r *Registry) acceptCall(name string, args json.RawMessage) (*entry, json.RawMessage, error) {
 	e, ok := r.currentTools()[name]
 	if !ok {
-		return nil, nil, errors.New(r.unknownTool(name))
+		return nil, nil, ExplainUnknown(name, nil)
 	}
 	s, err := e.schema()
 	if err != nil {
