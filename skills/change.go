@@ -42,6 +42,7 @@ type Change struct {
 	Request
 	Dir           string // folder of the skill
 	Rel           string // the file below it
+	Main          string // the file of a procedure; "" is SKILL.md
 	Before, After []byte // nil: not there
 	Files         []string
 	From          Provenance // kept with the version that it makes
@@ -52,6 +53,14 @@ type Change struct {
 // not what it was planned on.
 type Editor struct {
 	Dir string // the skills folder of the home
+	now string
+}
+
+// WithFile is an editor that knows where the file of the procedure lies by now whose versions it
+// goes back through. It may have been moved since its last version.
+func (e Editor) WithFile(file string) Editor {
+	e.now = file
+	return e
 }
 
 // ErrStale says that a file changed between plan and change.
@@ -94,6 +103,12 @@ func (e Editor) Plan(c *Catalog, r Request) (*Change, error) {
 	return out, out.checkResult()
 }
 
+// Owns reports whether a skill of this name is in the home, a broken one too.
+func (e Editor) Owns(c *Catalog, name string) bool {
+	_, err := e.ownSkill(c, name)
+	return err == nil
+}
+
 // ownSkill finds a skill that may be changed: one of the home. A broken one may be mended.
 func (e Editor) ownSkill(c *Catalog, name string) (*Skill, error) {
 	s := c.Find(name)
@@ -113,6 +128,24 @@ func (e Editor) ownSkill(c *Catalog, name string) (*Skill, error) {
 	default:
 		return s, nil
 	}
+}
+
+// PlanProcedure checks a new text for a procedure of the home. Whether it is one is for package
+// procedure.
+func (e Editor) PlanProcedure(f ProcedureFile, r Request) (*Change, error) {
+	switch {
+	case f.Source != User:
+		return nil, fmt.Errorf("%s is not in the person's own folder: a %s procedure is not changed here", f.Path, f.Source)
+	case r.Op != Edit:
+		return nil, fmt.Errorf("there is no action %q for a procedure", r.Op)
+	}
+	before, err := f.Read()
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(f.Path)
+	out := &Change{Request: r, Dir: filepath.Dir(f.Path), Rel: name, Main: name, Before: before, After: []byte(r.Content)}
+	return out, out.checkResult()
 }
 
 func (e Editor) planNew(c *Catalog, r Request) (*Change, error) {
@@ -215,7 +248,9 @@ func (e Editor) Apply(c *Change) (Version, error) {
 		if err != nil {
 			return err
 		}
-		v := Version{Op: c.Op, Name: c.Name, Dir: e.pathBelow(c.Dir), Provenance: c.From, Part: Part{c.Rel, c.Before, c.After}}
+		v := Version{
+			Op: c.Op, Name: c.Name, Dir: e.pathBelow(c.Dir), Main: c.Main, Provenance: c.From, Part: Part{c.Rel, c.Before, c.After},
+		}
 		if c.Op == Delete {
 			if info, err := root.Lstat(v.Dir); err != nil || !info.IsDir() {
 				return fmt.Errorf("%s is not a folder", v.Dir)
@@ -232,7 +267,7 @@ func (e Editor) Apply(c *Change) (Version, error) {
 		if h, err = h.noteOutside(root); err != nil {
 			return err
 		}
-		if len(h.Versions) == 0 && c.Rel != File { // so that every version has its text
+		if len(h.Versions) == 0 && c.Rel != v.mainFile() { // so that every version has its text
 			text, err := readIn(root, path.Join(v.Dir, File))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err

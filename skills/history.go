@@ -2,6 +2,7 @@ package skills
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -48,16 +49,17 @@ type Part struct {
 	After  []byte `json:"after"`
 }
 
-// Version is a change of a skill as it is kept, whole and for good. Versions count from 1; version
-// 0
-// is the skill before this program changed it.
+// Version is a change of a skill or procedure as it is kept, whole and for good. Versions count
+// from 1; version 0 is the text before this program changed it. Of a procedure only its file is
+// kept: the folder around it is nobody's.
 type Version struct {
 	Number int       `json:"version"`
 	At     time.Time `json:"at"`
 	Op     Op        `json:"op"`
 	Name   string    `json:"name"`
 	Dir    string    `json:"dir"`
-	Hash   string    `json:"hash,omitempty"` // of SKILL.md, sha256; "" when there is none
+	Hash   string    `json:"hash,omitempty"` // of its main file, sha256; "" when there is none
+	Main   string    `json:"main,omitempty"` // the file of a procedure; "" is SKILL.md
 	To     int       `json:"to,omitempty"`   // of Undo and Rollback
 	Provenance
 	Part
@@ -70,7 +72,10 @@ type Version struct {
 // Parts are the files that the version touched.
 func (v Version) Parts() []Part { return append([]Part{v.Part}, v.More...) }
 
-// HashOf is the hash of a SKILL.md, as versions have it.
+// mainFile is the file whose text the version is known by.
+func (v Version) mainFile() string { return cmp.Or(v.Main, File) }
+
+// HashOf is the hash of a text, as versions have it.
 func HashOf(text []byte) string {
 	if text == nil {
 		return ""
@@ -138,10 +143,10 @@ func (h History) commitVersion(root *os.Root, v Version) (Version, error) {
 	return v, plainError(v.commitPending(root))
 }
 
-// textOf is SKILL.md as the version has it.
+// textOf is the main file as the version has it.
 func (v Version) textOf(root *os.Root) []byte {
 	for _, p := range v.Parts() {
-		if p.Rel == File {
+		if p.Rel == v.mainFile() {
 			return p.After
 		}
 	}
@@ -149,7 +154,7 @@ func (v Version) textOf(root *os.Root) []byte {
 	if v.Restore != "" {
 		from = v.Restore
 	}
-	text, err := readIn(root, path.Join(from, File))
+	text, err := readIn(root, path.Join(from, v.mainFile()))
 	if err != nil {
 		return nil
 	}
@@ -278,7 +283,7 @@ func settlePending(root *os.Root) error {
 		return err
 	}
 	var v Version
-	if err := json.Unmarshal(data, &v); err != nil || CheckName(v.Name) != nil {
+	if err := json.Unmarshal(data, &v); err != nil || CheckKey(v.Name) != nil {
 		return root.Remove(pendingFile) // it is written as a whole: this is no record of ours
 	}
 	if v.clearUnfinished(root) {

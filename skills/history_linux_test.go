@@ -49,6 +49,10 @@ func TestHistoryWorker(t *testing.T) {
 func changeSomehow(e Editor, i int) {
 	c := load(Options{Home: e.Dir})
 	r := Request{Op: Edit, Name: "own", Content: summed(i)}
+	if i%4 == 1 {
+		changeProcedureSomehow(e, c, i)
+		return
+	}
 	switch {
 	case c.Find("own") == nil:
 		r.Op = Create
@@ -68,6 +72,45 @@ func changeSomehow(e Editor, i int) {
 	}
 }
 
+// changeProcedureSomehow does so to a procedure.
+func changeProcedureSomehow(e Editor, c *Catalog, i int) {
+	key := ProcedureKey("own")
+	switch {
+	case i%5 == 0:
+		_, _, _ = e.Undo(key, Provenance{})
+	case i%7 == 0 || len(c.Procedures) == 0:
+		_, _ = e.Rollback(key, rand.IntN(20), Provenance{})
+	default:
+		if change, err := e.PlanProcedure(c.Procedures[0], Request{Op: Edit, Name: key, Content: summed(i)}); err == nil {
+			_, _ = e.Apply(change)
+		}
+	}
+}
+
+// checkProcedure checks what stands in the file of the procedure and what is kept of it.
+func checkProcedure(t *testing.T, e Editor, round int) {
+	t.Helper()
+	h, err := e.History(ProcedureKey("own"))
+	if err != nil {
+		t.Fatalf("round %d: %v", round, err)
+	}
+	text, err := os.ReadFile(filepath.Join(e.Dir, "deploy.yaml"))
+	n := h.lastVersion()
+	if err != nil || torn(text) || n > 0 && !bytes.Equal(h.Text(n), text) {
+		t.Fatalf("round %d: version %d is not what stands there: %s %v", round, n, text, err)
+	}
+	for i := range n {
+		if torn(h.Text(i)) {
+			t.Fatalf("round %d: version %d is torn", round, i)
+		}
+	}
+	if n > 60 { // as in checkHistory
+		if err := os.RemoveAll(filepath.Join(e.Dir, historyDir, h.Name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Two processes change a skill and are killed at any moment, many times: no file is ever a part of
 // one, every version can be read, and every step back works.
 func TestKilledWhileChanging(t *testing.T) { killWhileChanging(t, 60) }
@@ -79,7 +122,7 @@ func TestKilledAThousandTimesWhileChanging(t *testing.T) {
 
 func killWhileChanging(t *testing.T, kills int) {
 	t.Helper()
-	dir := write(t, map[string]string{"own/SKILL.md": summed(1), "own/references/a.md": summed(2)})
+	dir := write(t, map[string]string{"own/SKILL.md": summed(1), "own/references/a.md": summed(2), "deploy.yaml": summed(3)})
 	e := Editor{Dir: dir}
 	for round := range kills / 2 {
 		var workers []*exec.Cmd
@@ -111,6 +154,7 @@ func killWhileChanging(t *testing.T, kills int) {
 			_ = cmd.Wait()
 		}
 		checkHistory(t, e, round)
+		checkProcedure(t, e, round)
 	}
 }
 

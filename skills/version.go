@@ -14,6 +14,7 @@ import (
 type History struct {
 	Name     string
 	Versions []Version
+	now      string // the file of a procedure as it lies by now, "" when nobody knows
 }
 
 func (h History) lastVersion() int { return len(h.Versions) }
@@ -68,10 +69,40 @@ func (h History) partsUpTo(n int) (out []Part) {
 	return out
 }
 
-// Text is SKILL.md after a version; nil when there was none.
+// MainFile is the file whose text counts after a version.
+func (h History) MainFile(n int) string {
+	if len(h.Versions) == 0 {
+		return File
+	}
+	return h.Versions[max(n, 1)-1].mainFile()
+}
+
+// isFile reports whether only one file has versions: that of a procedure.
+func (h History) isFile() bool { return h.MainFile(h.lastVersion()) != File }
+
+// stands reports whether a skill is there: a folder alone may be that of a procedure of its name.
+// A procedure has no folder of its own.
+func (h History) stands(root *os.Root, dir string) bool {
+	if h.isFile() {
+		return true
+	}
+	_, err := root.Lstat(path.Join(dir, File))
+	return err == nil
+}
+
+// place is where the text lies by now: its folder, and the file of a procedure.
+func (h History) place() (dir, main string) {
+	if h.isFile() && h.now != "" {
+		return path.Dir(h.now), path.Base(h.now)
+	}
+	last := h.Versions[h.lastVersion()-1]
+	return last.Dir, last.Main
+}
+
+// Text is SKILL.md, or the file of a procedure, after a version; nil when there was none.
 func (h History) Text(n int) []byte {
 	files, there := h.Files(n)
-	if text, changed := files[File]; changed && there {
+	if text, changed := files[h.MainFile(n)]; changed && there {
 		return text
 	}
 	return nil
@@ -98,7 +129,7 @@ func (h History) Find(hash string) int {
 
 // History returns the versions of a skill that are kept.
 func (e Editor) History(name string) (History, error) {
-	if err := CheckName(name); err != nil {
+	if err := CheckKey(name); err != nil {
 		return History{}, err
 	}
 	root, err := os.OpenRoot(e.Dir)
@@ -119,10 +150,10 @@ func (e Editor) Undo(name string, from Provenance) (Version, string, error) {
 	v, err := e.goBack(name, from, func(h History) (Op, int, error) {
 		n := h.At()
 		if n == 0 {
-			return "", 0, fmt.Errorf("no change of the skill %s is kept", name)
+			return "", 0, fmt.Errorf("no change of %s is kept", DescribeKey(name))
 		}
 		last := h.Versions[n-1]
-		what = fmt.Sprintf("%s of %s", last.Op, path.Join(name, last.Rel))
+		what = fmt.Sprintf("%s of %s", last.Op, last.label())
 		return Undo, n - 1, nil
 	})
 	return v, what, err
@@ -132,10 +163,10 @@ func (e Editor) Undo(name string, from Provenance) (Version, string, error) {
 func (e Editor) Rollback(name string, to int, from Provenance) (Version, error) {
 	return e.goBack(name, from, func(h History) (Op, int, error) {
 		if to < 0 || to > h.lastVersion() {
-			return "", 0, fmt.Errorf("there is no version %d of the skill %s; it has 0 to %d", to, name, h.lastVersion())
+			return "", 0, fmt.Errorf("there is no version %d of %s; it has 0 to %d", to, DescribeKey(name), h.lastVersion())
 		}
 		if _, there := h.Files(to); !there {
-			return "", 0, fmt.Errorf("at version %d there was no skill %s", to, name)
+			return "", 0, fmt.Errorf("%[2]s was not there at version %[1]d", to, DescribeKey(name))
 		}
 		return Rollback, to, nil
 	})
@@ -144,7 +175,7 @@ func (e Editor) Rollback(name string, to int, from Provenance) (Version, error) 
 // goBack makes the skill what it was at the version that choose names.
 func (e Editor) goBack(name string, from Provenance, choose func(History) (Op, int, error)) (Version, error) {
 	var out Version
-	if err := CheckName(name); err != nil {
+	if err := CheckKey(name); err != nil {
 		return out, err
 	}
 	err := e.workLocked(func(root *os.Root) error {
@@ -153,7 +184,10 @@ func (e Editor) goBack(name string, from Provenance, choose func(History) (Op, i
 			return err
 		}
 		if len(h.Versions) == 0 {
-			return fmt.Errorf("no change of the skill %s is kept", name)
+			return fmt.Errorf("no change of %s is kept", DescribeKey(name))
+		}
+		if e.now != "" {
+			h.now = e.pathBelow(e.now)
 		}
 		if h, err = h.noteOutside(root); err != nil {
 			return err
@@ -167,20 +201,46 @@ func (e Editor) goBack(name string, from Provenance, choose func(History) (Op, i
 			return err
 		}
 		v.Op, v.To, v.Provenance = op, to, from
-		out, err = h.commitVersion(root, v)
-		return err
+		if out, err = h.commitVersion(root, v); err != nil {
+			return err
+		}
+		return out.checkMade(root)
 	})
 	return out, err
 }
 
-// skillFolder is where the skill lies, or lay.
-func (h History) skillFolder() string { return h.Versions[h.lastVersion()-1].Dir }
+// checkMade returns an error when the text is not the one that the version has.
+func (v Version) checkMade(root *os.Root) error {
+	if v.Gone {
+		return nil
+	}
+	file := path.Join(v.Dir, v.mainFile())
+	text, err := readIn(root, file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if HashOf(text) != v.Hash {
+		return fmt.Errorf("%s is not as it was at version %d: somebody changed it meanwhile; do it again", file, v.To)
+	}
+	return nil
+}
+
+// label is the changed file of a version, for people.
+func (v Version) label() string {
+	name, _ := SplitKey(v.Name)
+	return path.Join(name, v.Rel)
+}
 
 // versionLike is the change that makes the skill what it was after a version.
 func (h History) versionLike(root *os.Root, to int) (Version, error) {
-	v := Version{Name: h.Name, Dir: h.skillFolder(), Part: Part{Rel: File}}
+	dir, main := h.place()
+	v := Version{Name: h.Name, Dir: dir, Main: main}
+	v.Rel = v.mainFile()
 	files, there := h.Files(to)
-	exists := isDir(root, v.Dir)
+	if h.isFile() { // wherever it lies by now
+		files = map[string][]byte{v.Rel: files[h.MainFile(to)]}
+	}
+	exists := h.stands(root, v.Dir)
 	switch {
 	case !there:
 		v.Gone = true
@@ -188,7 +248,9 @@ func (h History) versionLike(root *os.Root, to int) (Version, error) {
 			v.Archive = archiveName(h.Name)
 		}
 	case !exists:
-		v.Restore = h.archivedFolder(root, to)
+		if v.Restore = h.archivedFolder(root, to); v.Restore != "" && isDir(root, v.Dir) {
+			return v, fmt.Errorf("the folder %s is in the way of the skill's files, which are in %s: move it away, do this again, and move its files back", v.Dir, v.Restore)
+		}
 	}
 	at := v.Dir
 	if v.Restore != "" {
@@ -202,11 +264,11 @@ func (h History) versionLike(root *os.Root, to int) (Version, error) {
 		}
 		p := Part{Rel: rel, Before: now, After: files[rel]}
 		switch {
-		case !there && rel == File:
+		case !there && rel == v.mainFile():
 			p.After = nil
 		case !there:
 			continue // it goes with the folder
-		case v.Restore != "" && rel == File:
+		case v.Restore != "" && rel == v.mainFile():
 			p.Before = nil
 		}
 		if !sameFile(p.Before, p.After) {
@@ -216,7 +278,7 @@ func (h History) versionLike(root *os.Root, to int) (Version, error) {
 	if len(parts) > 0 {
 		v.Part, v.More = parts[0], parts[1:]
 	} else {
-		text, err := readIn(root, path.Join(at, File))
+		text, err := readIn(root, path.Join(at, v.mainFile()))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return v, err
 		}
@@ -241,9 +303,16 @@ func (h History) noteOutside(root *os.Root) (History, error) {
 	if len(h.Versions) == 0 {
 		return h, nil
 	}
-	v := Version{Op: Outside, Name: h.Name, Dir: h.skillFolder()}
+	dir, main := h.place()
+	v := Version{Op: Outside, Name: h.Name, Dir: dir, Main: main}
 	files, there := h.Files(h.lastVersion())
-	exists := isDir(root, v.Dir)
+	if h.isFile() {
+		files = map[string][]byte{v.mainFile(): files[h.MainFile(h.lastVersion())]}
+	}
+	exists := h.stands(root, v.Dir)
+	if !exists && !there {
+		return h, nil // what lies there is not the skill's
+	}
 	v.Gone = !exists
 	var parts []Part
 	for _, rel := range slices.Sorted(maps.Keys(files)) {
@@ -255,7 +324,7 @@ func (h History) noteOutside(root *os.Root) (History, error) {
 		if !there {
 			was = nil
 		}
-		if rel != File && exists != there {
+		if rel != v.mainFile() && exists != there {
 			continue // it came or went with the folder
 		}
 		if !sameFile(was, now) {

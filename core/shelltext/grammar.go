@@ -145,7 +145,7 @@ func (g *Grammar) takeWord(l *Line, words []string, i int) (used int, ok bool) {
 	}
 	r, known := g.exact[name]
 	if !known && len(name) > 2 {
-		r, known = g.unabbreviate(name)
+		r, known = g.findAbbreviated(name)
 	}
 	switch {
 	case known && len(name) > 2 && (!has || r.takes != 0):
@@ -166,8 +166,8 @@ func (g *Grammar) takeWord(l *Line, words []string, i int) (used int, ok bool) {
 	}
 }
 
-// unabbreviate is the option that a beginning stands for.
-func (g *Grammar) unabbreviate(name string) (Rule, bool) {
+// findAbbreviated is the option that a beginning stands for.
+func (g *Grammar) findAbbreviated(name string) (Rule, bool) {
 	var found Rule
 	if !g.style.Abbreviates {
 		return found, false

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -12,6 +13,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/secret"
 	"hermes/skills"
+	"hermes/skills/procedure"
 )
 
 // RefusedError says why a text may not become part of a skill.
@@ -21,7 +23,7 @@ func (e *RefusedError) Error() string { return e.Text }
 
 // Plan checks a change: the format, orders to the agent, secrets. Nothing is written.
 func (l *Library) Plan(ctx context.Context, r skills.Request) (*skills.Change, error) {
-	c, err := l.Edits.Plan(l.Catalog(ctx, ""), r)
+	c, err := l.planText(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +43,34 @@ func (l *Library) Plan(ctx context.Context, r skills.Request) (*skills.Change, e
 	return c, nil
 }
 
+// planText checks that what would be there is a skill or procedure of its name.
+func (l *Library) planText(ctx context.Context, r skills.Request) (*skills.Change, error) {
+	name, isProcedure := skills.SplitKey(r.Name)
+	if !isProcedure {
+		return l.Edits.Plan(l.Catalog(ctx, ""), r)
+	}
+	p := l.OwnProcedure(ctx, name)
+	if p == nil {
+		return nil, fmt.Errorf("there is no procedure %s in the person's own folder", name)
+	}
+	c, err := l.Edits.PlanProcedure(p.file, r)
+	if err != nil {
+		return nil, err
+	}
+	after := procedure.Parse(p.File, c.After)
+	for _, x := range after.Problems {
+		if x.Fatal {
+			return nil, x
+		}
+	}
+	if after.Name != name {
+		return nil, fmt.Errorf("the text says name: %s, but the procedure is %s; give both the same name", after.Name, name)
+	}
+	return c, nil
+}
+
 // Apply carries out a change; by is "agent", "user" or "learned". That it could not be counted is
-// no
-// error: see Usage.Problem.
+// no error: see Usage.Problem.
 func (l *Library) Apply(c *skills.Change, by string) error {
 	_, err := l.Make(c, by)
 	return err
@@ -70,7 +97,11 @@ func (l *Library) Make(c *skills.Change, by string) (skills.Version, error) {
 
 // Undo takes back the last change of a skill and says what it was.
 func (l *Library) Undo(name string) (string, error) {
-	v, what, err := l.Edits.Undo(name, skills.Provenance{By: "user"})
+	e, err := l.editorOf(name)
+	if err != nil {
+		return "", err
+	}
+	v, what, err := e.Undo(name, skills.Provenance{By: "user"})
 	if err != nil {
 		return "", err
 	}
@@ -80,11 +111,64 @@ func (l *Library) Undo(name string) (string, error) {
 
 // Rollback makes a skill what it was after a version.
 func (l *Library) Rollback(name string, to int, from skills.Provenance) (skills.Version, error) {
-	v, err := l.Edits.Rollback(name, to, from)
+	e, err := l.editorOf(name)
+	if err != nil {
+		return skills.Version{}, err
+	}
+	v, err := e.Rollback(name, to, from)
 	if err == nil {
 		l.wentBack(v)
 	}
 	return v, err
+}
+
+// editorOf is an editor that goes back where a text lies by now. Where another procedure took the
+// place of one that is gone, nothing is written over it.
+func (l *Library) editorOf(key string) (skills.Editor, error) {
+	name, isProcedure := skills.SplitKey(key)
+	if !isProcedure {
+		return l.Edits, nil
+	}
+	l.Changed() // the file may have been moved just now
+	if p := l.OwnProcedure(context.Background(), name); p != nil {
+		return l.Edits.WithFile(p.File), nil
+	}
+	h, err := l.Edits.History(key)
+	if err != nil || len(h.Versions) == 0 {
+		return l.Edits, err
+	}
+	last := filepath.Join(l.Edits.Dir, filepath.FromSlash(h.Versions[len(h.Versions)-1].Dir), h.MainFile(len(h.Versions)))
+	for _, p := range l.Procedures(context.Background(), "") {
+		if p.File == last {
+			return l.Edits, fmt.Errorf("%s holds the procedure %s by now; move it away, then %s can come back there", last, p.Name, name)
+		}
+	}
+	return l.Edits, nil
+}
+
+// KeyOf is what the versions of a name are kept under that a person wrote. What is there now comes
+// before what was there once, and a skill before a procedure.
+func (l *Library) KeyOf(ctx context.Context, name string) string {
+	if _, is := skills.SplitKey(name); is {
+		return name
+	}
+	key := skills.ProcedureKey(name)
+	switch {
+	case l.Edits.Owns(l.Catalog(ctx, ""), name):
+		return name
+	case l.OwnProcedure(ctx, name) != nil:
+		return key
+	case l.hasVersions(name):
+		return name
+	case l.hasVersions(key) || slices.ContainsFunc(l.Procedures(ctx, ""), func(p Procedure) bool { return p.Name == name }):
+		return key
+	}
+	return name
+}
+
+func (l *Library) hasVersions(key string) bool {
+	h, err := l.Edits.History(key)
+	return err == nil && len(h.Versions) > 0
 }
 
 // wentBack counts what came back or went; a count that is lost harms nobody.
@@ -129,7 +213,8 @@ func Compare(h skills.History, from, to int) []chat.FileDiff {
 // Diff shows a change to people.
 func Diff(c *skills.Change) chat.FileDiff {
 	d := chat.FileDiff{Path: c.Path(), Op: chat.FileModified}
-	from, to := "a/"+c.Name+"/"+c.Rel, "b/"+c.Name+"/"+c.Rel
+	name, _ := skills.SplitKey(c.Name)
+	from, to := "a/"+name+"/"+c.Rel, "b/"+name+"/"+c.Rel
 	switch {
 	case c.Op == skills.Delete || c.After == nil:
 		d.Op, to = chat.FileDeleted, "/dev/null"

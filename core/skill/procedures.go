@@ -21,6 +21,25 @@ type Procedure struct {
 	Digest string // of its bytes
 	Text   string // the file
 	Hits   []Hit  // orders to the agent: it does not run then
+
+	file skills.ProcedureFile
+}
+
+// Key names the procedure among the texts that have versions.
+func (p Procedure) Key() string { return skills.ProcedureKey(p.Name) }
+
+// Read returns the file as it stands now.
+func (p Procedure) Read() ([]byte, error) { return p.file.Read() }
+
+// OwnProcedure returns a procedure of the person's own folder, broken or not; nil when the one that
+// counts is another's.
+func (l *Library) OwnProcedure(ctx context.Context, name string) *Procedure {
+	for _, p := range l.Procedures(ctx, "") {
+		if p.Name == name && p.Source == skills.User {
+			return &p
+		}
+	}
+	return nil
 }
 
 // Procedures are those for a project's root, by name, broken ones too. Of two with one name the
@@ -43,13 +62,14 @@ func (l *Library) KeptProcedures(project string) []Procedure {
 // readProcedures reads what a catalog has found, and those of the program.
 func (l *Library) readProcedures(c *skills.Catalog) []Procedure {
 	var out []Procedure
-	add := func(file string, data []byte, source skills.Source) {
+	add := func(f skills.ProcedureFile, data []byte) {
+		file, source := f.Path, f.Source
 		p := procedure.Parse(file, data)
 		if p.Name == "" || slices.ContainsFunc(out, func(o Procedure) bool { return o.Name == p.Name }) {
 			return
 		}
 		sum := sha256.Sum256(data)
-		x := Procedure{Procedure: p, Source: source, Digest: hex.EncodeToString(sum[:8]), Text: string(data)}
+		x := Procedure{Procedure: p, Source: source, Digest: hex.EncodeToString(sum[:8]), Text: string(data), file: f}
 		if source != skills.Builtin {
 			x.Hits = l.scanOnce(file, string(data), 1)
 		}
@@ -57,11 +77,11 @@ func (l *Library) readProcedures(c *skills.Catalog) []Procedure {
 	}
 	for _, f := range c.Procedures {
 		if data, err := f.Read(); err == nil {
-			add(f.Path, data, f.Source)
+			add(f, data)
 		}
 	}
 	for file, data := range procedure.Builtin() {
-		add(file, data, skills.Builtin)
+		add(skills.ProcedureFile{Path: file, Source: skills.Builtin}, data)
 	}
 	slices.SortFunc(out, func(a, b Procedure) int { return cmp.Compare(a.Name, b.Name) })
 	return out

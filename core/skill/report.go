@@ -53,6 +53,14 @@ func (r Row) Kind() string {
 	return ""
 }
 
+// Key names the row among the texts that have versions.
+func (r Row) Key() string {
+	if r.Procedure != nil {
+		return r.Procedure.Key()
+	}
+	return r.Name
+}
+
 // procedureKind stands where a skill has its category.
 const procedureKind = "procedure"
 

@@ -204,3 +204,84 @@ func BenchmarkManySkills(b *testing.B) {
 		}
 	})
 }
+
+// A name means what is there now: a procedure rather than a skill that was removed, and a broken
+// skill rather than the procedure beside it.
+func TestANameMeansWhatIsThere(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	l := New(Options{Home: home, Settings: func() Settings { return Settings{} }})
+	put := func(file, text string) {
+		t.Helper()
+		full := filepath.Join(home, file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o700), os.WriteFile(full, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		l.Changed()
+	}
+	makeChange := func(r skills.Request) {
+		t.Helper()
+		c, err := l.Plan(t.Context(), r)
+		if err == nil {
+			err = l.Apply(c, "user")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const text = "skill:\n  name: x\n  description: d\n  execution:\n    steps:\n    - {name: a, command: ./%s.sh}\n"
+	put("x/SKILL.md", "---\nname: x\ndescription: d.\n---\n# x\n")
+	makeChange(skills.Request{Op: skills.Delete, Name: "x"})
+	if key := l.KeyOf(t.Context(), "x"); key != "x" {
+		t.Errorf("a removed skill alone: %s", key)
+	}
+	put("x.yaml", fmt.Sprintf(text, "one"))
+	makeChange(skills.Request{Op: skills.Edit, Name: "procedure:x", Content: fmt.Sprintf(text, "two")})
+	key := l.KeyOf(t.Context(), "x")
+	if _, err := l.Undo(key); err != nil || key != "procedure:x" {
+		t.Errorf("%s %v", key, err)
+	}
+	if _, err := os.Stat(filepath.Join(home, "x")); err == nil {
+		t.Error("the removed skill is back")
+	}
+	put("x/SKILL.md", "---\nname: x\n---\n")
+	if key := l.KeyOf(t.Context(), "x"); key != "x" {
+		t.Errorf("a broken skill: %s", key)
+	}
+}
+
+// A procedure goes back where its file lies by now, and never over another one.
+func TestAProcedureGoesBackInItsOwnFile(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	l := New(Options{Home: home, Settings: func() Settings { return Settings{} }})
+	text := func(name, command string) []byte {
+		return fmt.Appendf(nil, "skill:\n  name: %s\n  description: d\n  execution:\n    steps:\n    - {name: a, command: ./%s.sh}\n", name, command)
+	}
+	old, now := filepath.Join(home, "x.yaml"), filepath.Join(home, "devops", "x.yaml")
+	if err := errors.Join(os.Mkdir(filepath.Join(home, "devops"), 0o700), os.WriteFile(old, text("x", "one"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := l.Plan(t.Context(), skills.Request{Op: skills.Edit, Name: "procedure:x", Content: string(text("x", "two"))})
+	if err == nil {
+		err = l.Apply(c, "user")
+	}
+	if err = errors.Join(err, os.Rename(old, now), os.WriteFile(old, text("y", "other"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Rollback("procedure:x", 0, skills.Provenance{By: "user"}); err != nil {
+		t.Fatal(err)
+	}
+	if p := l.OwnProcedure(t.Context(), "x"); p == nil || p.Text != string(text("x", "one")) || p.File != now {
+		t.Errorf("%+v", p)
+	}
+	if err := errors.Join(os.Remove(now), os.Rename(old, now)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Undo("procedure:x"); err == nil || !strings.Contains(err.Error(), "holds the procedure y by now") {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(now); err != nil || string(got) != string(text("y", "other")) {
+		t.Errorf("%s %v", got, err)
+	}
+}

@@ -54,7 +54,7 @@ func checkCommand(name string) (string, bool) {
 		return c, true
 	}
 	program, ok := strings.CutSuffix(name, "_installed")
-	if !ok || !keyName().MatchString(program) {
+	if !ok || !isKeyName(program) {
 		return "", false
 	}
 	return "command -v " + program, true
@@ -101,7 +101,7 @@ func (r *reader) typedCheck(key string, n *yaml.Node) Check {
 		r.addFault(n.Line, key+"."+wants, "it is missing", fmt.Sprintf("a check of type %s needs %s:", c.Name, wants))
 		return c
 	}
-	if c.Name == "env_set" && !keyName().MatchString(what) {
+	if c.Name == "env_set" && !isKeyName(what) {
 		r.addFault(n.Line, key+"."+wants, fmt.Sprintf("%q is no name of a variable", cutText(what)), "")
 		return c
 	}

@@ -29,6 +29,7 @@ type Outcome struct {
 	Data        any // nil: there is only text
 	Failed      bool
 	Interrupted bool
+	Refused     bool // it did not run: somebody or a rule said no
 	Exit        *int
 }
 
@@ -37,7 +38,11 @@ func (o Outcome) asError() error {
 	if text == "" {
 		text = "it failed without a word"
 	}
-	return &stepError{text: text, exit: o.Exit}
+	err := &stepError{text: text, exit: o.Exit}
+	if o.Refused {
+		return endError{err, EndRefused}
+	}
+	return err
 }
 
 // stepError is what a step ended with.
@@ -80,7 +85,7 @@ type Done struct {
 // Statuses of steps.
 const (
 	statusDone    = "done"
-	statusSkipped = "skipped"
+	statusSkipped = StatusSkipped
 	statusWarned  = "failed, and it goes on"
 )
 
@@ -91,6 +96,10 @@ type Result struct {
 	Err      error
 	Warnings []string
 	Advice   []string // what the file says about errors
+
+	End   string // how it ended
+	Steps []Ran  // that this run began, the ones of branches too
+	Held  int    // postconditions that hold
 }
 
 // Params fills in what a run is given: it names what is missing and what nobody knows.

@@ -18,7 +18,6 @@ var noEffect = map[string]string{
 	"context_signals": "nothing looks at it: keywords are searched, and the person or the agent chooses",
 	"file_patterns":   "nothing looks at it: keywords are searched, and the person or the agent chooses",
 	"optimization":    "a command is run as it is written",
-	"improvement":     "procedures are not changed from experience: learning.mode is about skills with a SKILL.md",
 }
 
 // warnNoEffect says of a key that it is read and does nothing.

@@ -16,7 +16,7 @@ func TestWhatHasNoEffectIsSaid(t *testing.T) {
 			}
 		}
 	}
-	for _, key := range []string{"cron", "context", "context_signals", "file_patterns", "optimization", "improvement", "strategy"} {
+	for _, key := range []string{"cron", "context", "context_signals", "file_patterns", "optimization", "strategy"} {
 		if !said[key] {
 			t.Errorf("nothing is said of %s: %v", key, said)
 		}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v3"
 
+	"hermes/core/nearest"
 	"hermes/core/yamlfault"
 	"hermes/skills"
 )
@@ -23,6 +26,7 @@ import (
 const (
 	defaultStepTime  = 10 * time.Minute
 	defaultTotalTime = time.Hour
+	defaultSamples   = 5
 )
 
 // Parse reads a procedure. file names it in problems.
@@ -108,7 +112,7 @@ func (r *reader) readSkill(key string, n *yaml.Node) {
 		"postconditions":    r.readChecks(&p.Postconditions),
 		"learned_shortcuts": r.readWords(&p.Shortcuts),
 		"output":            r.readOutput,
-		"improvement":       r.readNoEffect(r.readImprovement),
+		"improvement":       r.readImprovement,
 		"mcp_servers":       r.readServers,
 	})
 	for _, k := range []string{"name", "execution"} {
@@ -182,6 +186,7 @@ func (r *reader) readExecution(key string, n *yaml.Node) {
 		"total_timeout":    r.readDuration(&p.TotalTime),
 		"error_handling":   r.readBranches,
 	})
+	p.limited.step, p.limited.total = given["timeout_per_step"], given["total_timeout"]
 	if n.Kind == yaml.MappingNode && !given["steps"] {
 		r.addFault(n.Line, key+".steps", "it is missing", "write steps: and a line with - for each")
 	}
@@ -231,7 +236,7 @@ func (r *reader) readStep(key string, n *yaml.Node) Step {
 	case given["confirmation_message"] && !given["requires_confirmation"]:
 		r.addWarning(n.Line, key+".confirmation_message", "nobody is asked: requires_confirmation is not set", "write requires_confirmation: true")
 	}
-	if s.Name == "" {
+	if s.Named = s.Name != ""; !s.Named {
 		if s.Name = s.Action; s.Name == "" {
 			s.Name = fmt.Sprintf("step in line %d", n.Line)
 		}
@@ -368,9 +373,29 @@ func (r *reader) readEnding(dst *Ending) func(string, *yaml.Node) {
 
 func (r *reader) readImprovement(key string, n *yaml.Node) {
 	x := &r.p.Improvement
+	*x = Improvement{Given: true, MinSamples: defaultSamples, Auto: true}
 	r.readKeys(key, n, table{
-		"track_metrics": r.readWords(&x.Metrics), "min_samples_for_update": r.readInt(&x.MinSamples, 1, 10_000),
+		"track_metrics": r.readMetrics, "min_samples_for_update": r.readInt(&x.MinSamples, 1, 10_000),
 		"auto_update": r.readBool(&x.Auto), "require_confirmation": r.readBool(&x.Confirm),
+	})
+}
+
+// readMetrics reads what is to be measured, and says of each word whether something measures it.
+func (r *reader) readMetrics(key string, n *yaml.Node) {
+	r.eachItem(key, n, func(key string, item *yaml.Node) {
+		s, ok := r.scalarText(key, item)
+		if !ok {
+			return
+		}
+		s = strings.TrimSpace(s)
+		r.p.Improvement.Metrics = append(r.p.Improvement.Metrics, s)
+		if words := slices.Sorted(maps.Keys(Metrics())); !slices.Contains(words, s) {
+			fix := "measured are " + strings.Join(words, ", ")
+			if near, ok := nearest.Name(s, words); ok {
+				fix = "did you mean " + near + "?"
+			}
+			r.addWarning(item.Line, key, fmt.Sprintf("nothing measures %s", cutText(s)), fix)
+		}
 	})
 }
 

@@ -48,7 +48,8 @@ type Procedure struct {
 
 	File     string
 	Problems []skills.Problem
-	declared bool // it says which parameters there are
+	declared bool                       // it says which parameters there are
+	limited  struct{ step, total bool } // it says how long
 	refs     []ref
 	parallel []group
 }
@@ -78,6 +79,7 @@ type Check struct {
 // Step is one thing that is done: a command or an action.
 type Step struct {
 	Name         string
+	Named        bool // somebody gave it that name
 	Command      *Text
 	Action       string
 	Args         any // a map of values with *Text in it; nil: none
@@ -131,12 +133,26 @@ type Notify struct {
 	Message   *Text
 }
 
-// Improvement is how far the procedure may be changed from experience.
+// Improvement is how far the procedure may be changed from experience. It can only narrow what the
+// person's settings allow.
 type Improvement struct {
+	Given      bool // without it nothing is proposed
 	Metrics    []string
-	MinSamples int
+	MinSamples int // judged turns of a version before one is proposed
 	Auto       bool
 	Confirm    bool
+}
+
+// Waits says why a change waits for a person in every mode, "" when the settings decide.
+func (i Improvement) Waits() string {
+	switch {
+	case i.Confirm:
+		return "improvement.require_confirmation is true"
+	case !i.Auto:
+		return "improvement.auto_update is false"
+	default:
+		return ""
+	}
 }
 
 // Server is an MCP server with the tools of it that the procedure uses.

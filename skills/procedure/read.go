@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -159,14 +158,24 @@ func (r *reader) readWord(dst *string, allowed ...string) func(string, *yaml.Nod
 	}
 }
 
+// coreBooleans are those of YAML 1.2.
+var coreBooleans = map[string]bool{
+	"true": true, "True": true, "TRUE": true, "false": false, "False": false, "FALSE": false,
+}
+
 func (r *reader) readBool(dst *bool) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
-		if v.Kind != yaml.ScalarNode || v.Tag != "!!bool" {
-			r.addFault(v.Line, key, "yes or no is wanted here, and this is "+kindOf(v),
+		is, word := coreBooleans[v.Value] // a tag makes none of another word: !!bool yes
+		if v.Kind != yaml.ScalarNode || v.Tag != "!!bool" || !word {
+			what := kindOf(v)
+			if v.Kind == yaml.ScalarNode && v.Tag == "!!bool" {
+				what = fmt.Sprintf("%q", cutText(v.Value))
+			}
+			r.addFault(v.Line, key, "true or false is wanted here, and this is "+what,
 				"write true or false")
 			return
 		}
-		*dst = strings.EqualFold(v.Value, "true")
+		*dst = is
 	}
 }
 
@@ -229,7 +238,21 @@ func (r *reader) eachItem(key string, v *yaml.Node, f func(key string, item *yam
 	}
 }
 
-var keyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_-]{0,63}$`) })
+// maxName is how many characters a name has at most.
+const maxName = 64
+
+// isKeyName says whether s is a name: a letter or _, then letters, digits, _ and -. As a regular
+// expression this is 64 copies of the tables of all letters: two megabytes at every start.
+func isKeyName(s string) bool {
+	n := 0
+	for _, c := range s {
+		if c != '_' && !unicode.IsLetter(c) && (n == 0 || c != '-' && !unicode.IsNumber(c)) {
+			return false
+		}
+		n++
+	}
+	return n > 0 && n <= maxName
+}
 
 // readName reads a name that others refer to by ${name}.
 func (r *reader) readName(dst *string) func(string, *yaml.Node) {
@@ -237,7 +260,7 @@ func (r *reader) readName(dst *string) func(string, *yaml.Node) {
 		s, ok := r.scalarText(key, v)
 		switch {
 		case !ok:
-		case !keyName().MatchString(s):
+		case !isKeyName(s):
 			r.addFault(v.Line, key, fmt.Sprintf("%q cannot be a name", cutText(s)), "write letters, digits and _, a letter first")
 		case s == "memory" || s == "error" || s == "this":
 			r.addFault(v.Line, key, s+" means something else already", "choose another name")

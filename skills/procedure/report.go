@@ -28,7 +28,7 @@ func generateReport(_ context.Context, _ *Run, _ *stepRun, args map[string]any) 
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if !slices.Contains(settings, name) {
 			fmt.Fprintf(&w, "## %s\n\n", title(name))
-			w.value(args[name], 0)
+			w.writeValue(args[name], 0)
 			w.WriteString("\n")
 		}
 	}
@@ -54,14 +54,14 @@ func oneLine(v any) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(asText(v)), " "), "|", `\|`)
 }
 
-func (w *reportWriter) value(v any, depth int) {
+func (w *reportWriter) writeValue(v any, depth int) {
 	switch v := v.(type) {
 	case nil:
 		w.WriteString("Nothing.\n")
 	case map[string]any:
 		w.fields(v, depth)
 	case []any:
-		w.list(v)
+		w.writeList(v)
 	default:
 		w.WriteString(oneLine(v) + "\n")
 	}
@@ -91,18 +91,18 @@ func (w *reportWriter) fields(m map[string]any, depth int) {
 			continue
 		}
 		fmt.Fprintf(w, "\n%s %s\n\n", strings.Repeat("#", 3+min(depth, 3)), title(k))
-		w.value(m[k], depth+1)
+		w.writeValue(m[k], depth+1)
 	}
 }
 
-func (w *reportWriter) list(l []any) {
+func (w *reportWriter) writeList(l []any) {
 	if len(l) == 0 {
 		w.WriteString("None.\n")
 		return
 	}
 	if w.ordered {
 		l = slices.Clone(l)
-		slices.SortStableFunc(l, func(a, b any) int { return cmp.Compare(severity(a), severity(b)) })
+		slices.SortStableFunc(l, func(a, b any) int { return cmp.Compare(severityOf(a), severityOf(b)) })
 	}
 	columns := columnsOf(l)
 	if columns == nil {
@@ -121,7 +121,7 @@ func (w *reportWriter) list(l []any) {
 	}
 }
 
-func severity(v any) int {
+func severityOf(v any) int {
 	m, _ := v.(map[string]any)
 	if i := slices.Index(severities, strings.ToLower(asText(m["severity"]))); i >= 0 {
 		return i

@@ -38,7 +38,10 @@ type Run struct {
 	vars     map[string]any // parameters and results
 	warnings []string
 	advice   []string
+	ran      []Ran
+	held     int // postconditions
 	total    *deadline.Clock
+	turn     context.Context //nolint:containedctx // only asked whether the turn was stopped
 }
 
 // stepRun is one step on its way.
@@ -46,6 +49,9 @@ type stepRun struct {
 	step  *Step
 	place int // -1 in a branch
 	clock *deadline.Clock
+
+	command string // that ran
+	exit    *int
 }
 
 // Start makes a run. state.Done are steps that are over, and are not run again.
@@ -64,6 +70,7 @@ func Start(p *Procedure, host Host, state State) *Run {
 
 // Do runs what is left.
 func (r *Run) Do(ctx context.Context) Result {
+	r.turn = ctx
 	r.total = deadline.New(r.p.TotalTime)
 	defer r.total.Stop()
 	ctx, cancel := r.boundContext(ctx, r.total, "the procedure", r.p.TotalTime)
@@ -85,15 +92,17 @@ func (r *Run) Do(ctx context.Context) Result {
 		r.finishRun(ctx, r.p.Output.OnFailure, "")
 	}
 	r.saveState()
-	return Result{State: r.state, Text: text, Err: err, Warnings: r.warnings, Advice: r.advice}
+	return Result{
+		State: r.state, Text: text, Err: err, Warnings: r.warnings, Advice: r.advice, End: endOf(r.turn, err), Steps: r.ran, Held: r.held,
+	}
 }
 
 func (r *Run) runSteps(ctx context.Context) error {
 	if missing := r.p.missingParameters(r.vars); len(missing) > 0 {
-		return fmt.Errorf("these parameters have no value: %s", strings.Join(missing, ", "))
+		return endError{fmt.Errorf("these parameters have no value: %s", strings.Join(missing, ", ")), EndNotBegun}
 	}
 	if len(r.state.Done) == 0 {
-		if err := r.runChecks(ctx, "precondition", r.p.Preconditions); err != nil {
+		if err := r.runChecks(ctx, "precondition", EndNotBegun, r.p.Preconditions); err != nil {
 			return err
 		}
 	}
@@ -105,7 +114,13 @@ func (r *Run) runSteps(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.runChecks(ctx, "postcondition", r.p.Postconditions)
+	if err := r.runChecks(ctx, "postcondition", EndUnmet, r.p.Postconditions); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(r.state.Done, func(d Done) bool { return d.Status == statusDone }) || slices.ContainsFunc(r.ran, func(s Ran) bool { return s.Status == statusDone }) {
+		r.held = len(r.p.Postconditions) // else it held before, and the run did nothing for it
+	}
+	return nil
 }
 
 func (r *Run) isDone(place int) bool {
@@ -145,7 +160,8 @@ func (r *Run) boundContext(ctx context.Context, clock *deadline.Clock, what stri
 	return ctx, func() { cancel(nil) }
 }
 
-func (r *Run) runChecks(ctx context.Context, kind string, list []Check) error {
+// runChecks checks what must be true. end is how the run ends where something is not.
+func (r *Run) runChecks(ctx context.Context, kind, end string, list []Check) error {
 	var wrong []string
 	for i := range list {
 		c := &list[i]
@@ -157,12 +173,21 @@ func (r *Run) runChecks(ctx context.Context, kind string, list []Check) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if out.Refused {
+			return fmt.Errorf("%s %s: %w", kind, c.Name, out.asError())
+		}
+		if out.Failed && out.Exit == nil { // it did not run, so it says neither yes nor no
+			if end == EndUnmet {
+				end = EndUnchecked
+			}
+			return endError{fmt.Errorf("%s %s could not be checked: %w", kind, c.Name, out.asError()), end}
+		}
 		if out.Failed == c.Want {
 			wrong = append(wrong, cmp.Or(c.Message, fmt.Sprintf("%s is not %v", c.Name, c.Want)))
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("%s not met: %s", kind, strings.Join(wrong, "; "))
+		return endError{fmt.Errorf("%s not met: %s", kind, strings.Join(wrong, "; ")), end}
 	}
 	return nil
 }
@@ -285,6 +310,7 @@ func (r *Run) addAdvice(b Branch) {
 func (r *Run) runOnce(ctx context.Context, s *Step, place int) (status string, out any, err error) {
 	limit := cmp.Or(s.Time, r.p.StepTime)
 	sr := &stepRun{step: s, place: place, clock: deadline.New(limit)}
+	defer func() { r.noteRan(r.turn, sr, status, err) }()
 	defer sr.clock.Stop()
 	ctx, cancel := r.boundContext(ctx, sr.clock, "the step", limit)
 	defer cancel()
@@ -315,6 +341,7 @@ func (r *Run) runAction(ctx context.Context, s *stepRun) (any, error) {
 			return nil, err
 		}
 		out := r.runCommand(ctx, s, command)
+		s.command, s.exit = command, out.Exit
 		if out.Failed {
 			return nil, out.asError()
 		}
@@ -388,7 +415,7 @@ func (r *Run) runCommand(ctx context.Context, s *stepRun, command string) Outcom
 // askPerson asks the person. Without a yes the step does not run.
 func (r *Run) askPerson(ctx context.Context, s *stepRun) error {
 	if _, ok := r.host.Tool(toolAsk); !ok {
-		return errors.New("it wants a yes, and nobody is there to ask")
+		return endError{fmt.Errorf("it wants a yes, and nobody is there to ask: run it in the workbench, /%s", r.p.Name), EndRefused}
 	}
 	question := fmt.Sprintf("Run the step %q of %s?", s.step.Name, r.p.Name)
 	if s.step.ConfirmText != nil {
@@ -405,7 +432,7 @@ func (r *Run) askPerson(ctx context.Context, s *stepRun) error {
 	r.total.PauseWhile(false)
 	_, answer, _ := strings.Cut(out.Text, ":")
 	if out.Failed || !strings.EqualFold(strings.TrimSpace(answer), "yes") {
-		return errors.New("the person did not say yes")
+		return endError{errors.New("the person did not say yes"), EndRefused}
 	}
 	return nil
 }

@@ -11,11 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // shell is a Host with a real shell, a person and a model that say what they are told to.
 type shell struct {

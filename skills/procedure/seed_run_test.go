@@ -139,16 +139,3 @@ func TestNoChangelogIsSaid(t *testing.T) {
 		}
 	}
 }
-
-func TestPackagesOfManifests(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ text, want string }{
-		"package.json":     {`{"devDependencies": {"a": "~1.0"}, "dependencies": {"@b/c": "^2"}}`, `{"@b/c":"2","a":"1.0"}`},
-		"requirements.txt": {"# x\nflask==2.0 ; python_version > '3'\nnumpy\n-r other.txt\n", `{"flask":"2.0","numpy":""}`},
-		"go.mod":           {"module m\n\ngo 1.26\n\nrequire (\n\texample.com/a/v2 v2.1.0\n\texample.com/b v0.1.0 // indirect\n)\nrequire example.com/c v1.0.0\n", `{"example.com/a/v2":"v2.1.0","example.com/b":"v0.1.0","example.com/c":"v1.0.0"}`},
-	} {
-		if got, _ := json.Marshal(manifests[name](c.text)); string(got) != c.want {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
-}

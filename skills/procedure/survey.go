@@ -57,7 +57,7 @@ func analyzeFiles(ctx context.Context, r *Run, s *stepRun, args map[string]any) 
 			missing = append(missing, f)
 			continue
 		}
-		tested := isTest(f) || tests[stem(f)]
+		tested := isTest(f) || tests[fileStem(f)]
 		all = append(all, map[string]any{"file": f, "lines": n, "branches": branches[f], "imports": imports[f], "tested": tested})
 		for _, why := range []struct {
 			risky bool
@@ -148,8 +148,8 @@ func bare(file string) string { return strings.TrimSuffix(path.Base(file), path.
 
 func isTest(file string) bool { return isCode(file) && testName().MatchString(bare(file)) }
 
-// stem is the name of a file without its ending, in lower case.
-func stem(file string) string { return strings.ToLower(bare(file)) }
+// fileStem is the name of a file without its ending, in lower case.
+func fileStem(file string) string { return strings.ToLower(bare(file)) }
 
 // testedBy are the stems that a test is named for.
 func testedBy(files []string) map[string]bool {
@@ -158,7 +158,7 @@ func testedBy(files []string) map[string]bool {
 		if f = strings.TrimSpace(f); !isTest(f) {
 			continue
 		}
-		name := stem(f)
+		name := fileStem(f)
 		name = strings.TrimPrefix(name, "test_")
 		for _, end := range []string{"tests", "test", "spec"} {
 			if cut, ok := strings.CutSuffix(name, end); ok {

@@ -16,6 +16,7 @@ import (
 type Text struct {
 	nodes []node
 	mode  mode
+	src   string // as it was written
 }
 
 // mode is where a text stands, which decides what in it is ours.
@@ -71,7 +72,7 @@ func (r *reader) parseTemplate(key string, v *yaml.Node, m mode) *Text {
 		r.addFault(b.lineNumber(), key, "{{"+end+"}} closes nothing",
 			"remove it, or write the {{#...}} before it")
 	}
-	return &Text{nodes: nodes, mode: m}
+	return &Text{nodes: nodes, mode: m, src: v.Value}
 }
 
 // builder takes a text apart.

@@ -2,68 +2,20 @@ package procedure
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// manifest reads the packages that a file says a program needs, with their versions.
-type manifest func(text string) map[string]string
-
-var manifests = map[string]manifest{
-	"package.json": fromPackageJSON, "requirements.txt": fromRequirements, "go.mod": fromGoMod,
-}
-
-var (
-	requirement = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\s*([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!]=?=?\s*([^\s;,#]+))?`)
-	})
-	goRequirement = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]+/\S+)\s+(v\S+)`)
-	})
-)
-
-func fromPackageJSON(text string) map[string]string {
-	var p struct {
-		Dependencies    map[string]string `json:"dependencies"`
-		DevDependencies map[string]string `json:"devDependencies"`
-	}
-	if json.Unmarshal([]byte(text), &p) != nil {
-		return nil
-	}
-	out := map[string]string{}
-	for _, m := range []map[string]string{p.DevDependencies, p.Dependencies} {
-		for name, version := range m {
-			out[name] = strings.TrimLeft(version, "^~=v")
-		}
-	}
-	return out
-}
-
-func fromRequirements(text string) map[string]string {
-	out := map[string]string{}
-	for _, m := range requirement().FindAllStringSubmatch(text, -1) {
-		out[m[1]] = m[2]
-	}
-	return out
-}
-
-func fromGoMod(text string) map[string]string {
-	out := map[string]string{}
-	for _, m := range goRequirement().FindAllStringSubmatch(text, -1) {
-		out[m[1]] = m[2]
-	}
-	return out
-}
-
 const (
 	maxUses     = 400
 	maxPatterns = 100
+
+	maxManifests = 20
 )
 
 // use is a line of the project that names a package.
@@ -72,45 +24,42 @@ type use struct{ file, text string }
 // scanAPIUsage says which package a project uses, in which version and where. Without package it is
 // the one that most lines name.
 func scanAPIUsage(ctx context.Context, r *Run, s *stepRun, args map[string]any) (any, error) {
-	files, err := namesIn(args["version_indicators"])
-	if err != nil {
-		return nil, fmt.Errorf("version_indicators: %w", err)
-	}
 	paths, err := namesIn(args["scan_paths"])
 	if err != nil {
 		return nil, fmt.Errorf("scan_paths: %w", err)
 	}
-	versions := map[string]string{}
-	for _, f := range files {
-		if read := manifests[path.Base(f)]; read != nil {
-			out := r.runCommand(ctx, s, "cat -- "+shellWord(f)+" 2>/dev/null; true")
-			for name, version := range read(out.Text) {
-				versions[name] = version
-			}
-		}
-	}
-	names := make([]string, 0, len(versions))
-	for name := range versions {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	if only := asText(args["package"]); only != "" {
-		names = []string{only}
-	}
-	if len(names) == 0 {
-		return nil, errors.New("no package is named in " + strings.Join(files, ", ") + "; give package")
-	}
-	uses, err := r.usesOf(ctx, s, names, paths)
+	needed, files, err := r.packagesNeeded(ctx, s, args["version_indicators"])
 	if err != nil {
 		return nil, err
 	}
+	if only := asText(args["package"]); only != "" {
+		one, ok := needed[only]
+		if !ok {
+			one.names = []string{only}
+		}
+		needed = map[string]neededPackage{only: one}
+	}
+	if len(needed) == 0 {
+		if len(files) == 0 {
+			return nil, errors.New("no file of a kind that it knows (package.json, pyproject.toml, Cargo.toml, pom.xml, ...) is here; give package")
+		}
+		return nil, errors.New("no package is named in " + strings.Join(files, ", ") + "; give package")
+	}
+	uses, err := r.usesOf(ctx, s, needed, paths)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Sorted(maps.Keys(needed))
 	name := names[0]
 	for _, n := range names {
 		if len(uses[n]) > len(uses[name]) {
 			name = n
 		}
 	}
-	var patterns, where []any
+	var patterns, where, read []any
+	for _, file := range files {
+		read = append(read, file)
+	}
 	for _, u := range uses[name] {
 		if !slices.Contains(where, any(u.file)) {
 			where = append(where, u.file)
@@ -120,12 +69,52 @@ func scanAPIUsage(ctx context.Context, r *Run, s *stepRun, args map[string]any) 
 		}
 	}
 	return map[string]any{
-		"package_name": name, "version": versions[name], "usage_patterns": listOf(patterns), "files": listOf(where), "uses": len(uses[name]),
+		"package_name": name, "version": needed[name].version, "usage_patterns": listOf(patterns), "files": listOf(where), "uses": len(uses[name]),
+		"version_files": listOf(read),
 	}, nil
 }
 
+// packagesNeeded reads the packages that some files name, and says which files. Where none of those
+// that are asked for is there, every kind that is known is looked for.
+func (r *Run) packagesNeeded(ctx context.Context, s *stepRun, indicators any) (map[string]neededPackage, []string, error) {
+	var asked, known []string
+	if indicators != nil {
+		names, err := namesIn(indicators)
+		if err != nil {
+			return nil, nil, fmt.Errorf("version_indicators: %w", err)
+		}
+		for _, name := range names {
+			asked = append(asked, shellWord(name))
+		}
+	}
+	for _, m := range manifests() {
+		known = append(known, m.Files...) // unquoted: the shell knows its *
+	}
+	var files []string
+	for _, words := range [][]string{asked, known} {
+		if len(words) == 0 || len(files) > 0 {
+			continue
+		}
+		out := r.runCommand(ctx, s, "for f in "+strings.Join(words, " ")+`; do [ -f "$f" ] && printf '%s\n' "$f"; done; true`)
+		if out.Failed {
+			return nil, nil, out.asError()
+		}
+		for line := range strings.Lines(out.Text) {
+			if line = strings.TrimSpace(line); manifestOf(line) != nil && len(files) < maxManifests && !slices.Contains(files, line) {
+				files = append(files, line)
+			}
+		}
+	}
+	needed := map[string]neededPackage{}
+	for _, file := range files {
+		out := r.runCommand(ctx, s, "cat -- "+shellWord(file)+" 2>/dev/null; true")
+		maps.Copy(needed, manifestOf(file).readPackages(out.Text))
+	}
+	return needed, files, nil
+}
+
 // usesOf finds the lines of some folders that name packages.
-func (r *Run) usesOf(ctx context.Context, s *stepRun, names, paths []string) (map[string][]use, error) {
+func (r *Run) usesOf(ctx context.Context, s *stepRun, needed map[string]neededPackage, paths []string) (map[string][]use, error) {
 	command := "for d in"
 	for _, p := range paths {
 		if strings.HasPrefix(p, "-") {
@@ -133,9 +122,15 @@ func (r *Run) usesOf(ctx context.Context, s *stepRun, names, paths []string) (ma
 		}
 		command += " " + shellWord(p)
 	}
-	command += `; do [ -e "$d" ] && grep -rInF --exclude-dir=node_modules --exclude-dir=.git`
-	for _, n := range names {
-		command += " -e " + shellWord(n)
+	command += `; do [ -e "$d" ] && grep -rwiInF --exclude-dir=node_modules --exclude-dir=.git`
+	finders := map[string]*regexp.Regexp{}
+	for _, name := range slices.Sorted(maps.Keys(needed)) {
+		var ways []string
+		for _, written := range needed[name].names {
+			command += " -e " + shellWord(written)
+			ways = append(ways, regexp.QuoteMeta(written))
+		}
+		finders[name] = regexp.MustCompile(`(?i)(?:^|[^\pL\pN_-])(?:` + strings.Join(ways, "|") + `)(?:[^\pL\pN_-]|$)`)
 	}
 	out := r.runCommand(ctx, s, command+` -- "$d"; done | cut -c1-300 | head -n `+fmt.Sprint(maxUses))
 	if out.Failed {
@@ -147,9 +142,9 @@ func (r *Run) usesOf(ctx context.Context, s *stepRun, names, paths []string) (ma
 		if len(part) != 3 {
 			continue
 		}
-		for _, n := range names {
-			if strings.Contains(part[2], n) {
-				found[n] = append(found[n], use{part[0], strings.TrimSpace(part[2])})
+		for name, finder := range finders {
+			if finder.MatchString(part[2]) {
+				found[name] = append(found[name], use{part[0], strings.TrimSpace(part[2])})
 			}
 		}
 	}
@@ -158,7 +153,7 @@ func (r *Run) usesOf(ctx context.Context, s *stepRun, names, paths []string) (ma
 
 // packageName is what packages are called, in every language: nothing that a path could leave by.
 var packageName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9._~-]*(/[A-Za-z0-9][A-Za-z0-9._~-]*)*$`)
+	return regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9._~-]*(/[A-Za-z0-9][A-Za-z0-9._~-]*)*(::?[A-Za-z0-9][A-Za-z0-9._~-]*)*$`)
 })
 
 // fetchChangelog reads what a package that is installed here brings of its changes. It asks nobody
@@ -168,11 +163,13 @@ func fetchChangelog(ctx context.Context, r *Run, s *stepRun, args map[string]any
 	if !packageName().MatchString(name) {
 		return nil, fmt.Errorf("%q is no name of a package", cutText(name))
 	}
-	word := shellWord(name)
-	out := r.runCommand(ctx, s, `d=node_modules/`+word+`; [ -d "$d" ] || d=vendor/`+word+`
-[ -d "$d" ] || d=$(go list -m -f '{{.Dir}}' -- `+word+` 2>/dev/null)
-[ -d "$d" ] || d=$(python3 -m pip show -f -- `+word+` 2>/dev/null | sed -n 's/^Location: //p')/`+word+`
-for f in "$d"/CHANGELOG* "$d"/[Cc]hange[Ll]og* "$d"/CHANGES* "$d"/HISTORY* "$d"/NEWS*; do
+	command := "d="
+	for _, m := range manifests() {
+		for _, place := range m.Installed {
+			command += "\n" + `[ -n "$d" ] || for x in ` + strings.ReplaceAll(place, "{{name}}", shellWord(name)) + `; do [ -d "$x" ] && d=$x; done`
+		}
+	}
+	out := r.runCommand(ctx, s, command+"\n"+`[ -z "$d" ] || for f in "$d"/CHANGELOG* "$d"/[Cc]hange[Ll]og* "$d"/CHANGES* "$d"/HISTORY* "$d"/NEWS*; do
 if [ -f "$f" ]; then printf '%s\n' "$f"; head -c 30000 "$f"; break; fi; done; true`)
 	if out.Failed {
 		return nil, out.asError()

@@ -28,6 +28,7 @@ import (
 	"hermes/core/secret"
 	"hermes/core/skill"
 	"hermes/core/tool"
+	"hermes/skills"
 	"hermes/skills/procedure"
 )
 
@@ -111,7 +112,24 @@ func (o Options) runProcedure(ctx context.Context, c tool.Call, a args) (tool.Re
 	}
 	o.startServers(c.Session, p.Procedure)
 	res := procedure.Start(p.Procedure, h, state).Do(ctx)
+	c.Publish(tellRun(c.ID, p, res))
 	return tool.Result{Text: o.resultText(res), IsError: res.Err != nil, Interrupted: ctx.Err() != nil}, nil
+}
+
+// tellRun says how a run came out, without secrets.
+func tellRun(call string, p skill.Procedure, res procedure.Result) event.ProcedureRan {
+	e := event.ProcedureRan{
+		CallID: call, Run: res.State.ID, Name: p.Name, Source: string(p.Source), Hash: skills.HashOf([]byte(p.Text)), End: res.End, Held: res.Held,
+	}
+	if res.Err != nil {
+		e.Why = secret.Redact(res.Err.Error())
+	}
+	for _, s := range res.Steps {
+		e.Steps = append(e.Steps, event.ProcedureStep{
+			Name: s.Name, Status: s.Status, Command: secret.Redact(s.Command), Exit: s.Exit, Said: secret.Redact(s.Said),
+		})
+	}
+	return e
 }
 
 // startServers wants the servers of a procedure, as a skill that is read wants its own.
@@ -243,7 +261,7 @@ func (h *host) Call(ctx context.Context, name string, args map[string]any, waiti
 		return procedure.Outcome{Text: err.Error(), Failed: true}
 	}
 	res := h.c.Nest.Call(ctx, tool.NestedCall{Name: name, Args: raw, Waiting: waiting})
-	out := procedure.Outcome{Text: res.Text, Failed: res.IsError, Interrupted: res.Interrupted, Exit: res.ExitCode}
+	out := procedure.Outcome{Text: res.Text, Failed: res.IsError, Interrupted: res.Interrupted, Refused: res.Refused, Exit: res.ExitCode}
 	if res.Data != nil && json.Unmarshal(res.Data, &out.Data) != nil {
 		out.Data = nil
 	}
