@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -31,16 +32,11 @@ type Ablated struct {
 // Ablate tells what a skill is worth. It asks no model and does no task again: what a recorded task
 // would do a second time, nobody knows.
 func (l *Learner) Ablate(ctx context.Context, name string) (Ablation, error) {
+	if _, err := l.o.Library.Find(ctx, "", name); err != nil {
+		name = l.o.Library.KeyOf(ctx, name)
+	}
 	out := Ablation{Skill: name, Checks: []Ablated{}}
-	s, err := l.o.Library.Find(ctx, "", name)
-	if err != nil {
-		return out, err
-	}
-	raw, err := s.Raw()
-	if err != nil {
-		return out, err
-	}
-	_, list, err := s.ReadEvals()
+	raw, list, err := l.textAndChecks(ctx, name)
 	if err != nil {
 		return out, err
 	}
@@ -59,6 +55,29 @@ func (l *Learner) Ablate(ctx context.Context, name string) (Ablation, error) {
 		out.Better = &p
 	}
 	return out, nil
+}
+
+// textAndChecks is what a skill of any source, or a procedure of the person's, says and is checked
+// by.
+func (l *Learner) textAndChecks(ctx context.Context, key string) ([]byte, []skills.Eval, error) {
+	var own text
+	if _, is := skills.SplitKey(key); is {
+		if own = l.ownText(key); own == nil {
+			return nil, nil, errors.New("there is not " + skills.DescribeKey(key) + " in your own folder")
+		}
+	} else {
+		s, err := l.o.Library.Find(ctx, "", key)
+		if err != nil {
+			return nil, nil, err
+		}
+		own = skillText{s}
+	}
+	raw, err := own.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := own.checks()
+	return raw, list, err
 }
 
 func (l *Learner) ablateCheck(ctx context.Context, e skills.Eval, text string) Ablated {
@@ -111,7 +130,7 @@ func (a Ablation) Words() (out []string) {
 		out = append(out, line)
 	}
 	if len(a.Checks) == 0 {
-		out = append(out, "the skill brings no check that can be run without a model (evals/evals.json)")
+		out = append(out, "it brings no check that can be run without a model (evals/evals.json)")
 	}
 	say := func(what string, u Uses) {
 		out = append(out, fmt.Sprintf("%s: %g good, %g bad, %g unknown", what, u.Good, u.Bad, u.Unknown))

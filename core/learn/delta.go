@@ -73,11 +73,11 @@ func splitLines(text string) []string {
 	return slices.Collect(strings.Lines(text))
 }
 
-// Change makes the deltas in a text. Lines of the front matter cannot be named, and whatever is not
-// named stays.
-func Change(text string, deltas []Delta) (string, error) {
+// Change makes the deltas in a text. Its first lines, as many as locked says, cannot be named, and
+// whatever is not named stays.
+func Change(text string, locked func(lines []string) int, deltas []Delta) (string, error) {
 	lines := splitLines(text)
-	head := headLines(lines)
+	head := locked(lines)
 	at := map[int]Delta{}      // replace, remove
 	behind := map[int]string{} // add
 	for _, d := range deltas {
@@ -179,9 +179,9 @@ func checkSize(before, after string, deltas []Delta) error {
 	lines := bytes.Count([]byte(before), []byte("\n"))
 	switch {
 	case len(after) > maxSkill:
-		return fmt.Errorf("the skill would have %d bytes, at most %d are learned", len(after), maxSkill)
+		return fmt.Errorf("the text would have %d bytes, at most %d are learned", len(after), maxSkill)
 	case len(after)-len(before) > max(len(before)/maxGrow, minGrow):
-		return fmt.Errorf("the skill would grow from %d to %d bytes at once", len(before), len(after))
+		return fmt.Errorf("the text would grow from %d to %d bytes at once", len(before), len(after))
 	case named > max(lines/maxNamed, minNamed):
 		return fmt.Errorf("%d of %d lines would be replaced or removed at once", named, lines)
 	default:

@@ -48,7 +48,7 @@ func TestChangesLoseNoUnnamedLine(t *testing.T) {
 			text += "\n"
 		}
 		deltas := randomDeltas(r, lines)
-		after, err := Change(text, deltas)
+		after, err := Change(text, headLines, deltas)
 		if err != nil {
 			continue
 		}
@@ -86,7 +86,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil || a.Do != "change" {
 			return
 		}
-		if after, err := Change(text, a.Deltas); err == nil {
+		if after, err := Change(text, headLines, a.Deltas); err == nil {
 			if err := keepsOtherLines(text, after, a.Deltas); err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"slices"
@@ -48,11 +47,12 @@ type Step struct {
 	Failed bool   `json:"failed,omitempty"`
 	Exit   *int   `json:"exit,omitempty"`
 	Said   string `json:"said,omitempty"` // the end of the result
+	Run    *Run   `json:"run,omitempty"`  // of a procedure, where it ran one
 }
 
-// Loaded is a skill that was read or run in a turn.
+// Loaded is a skill or procedure that was read or run in a turn.
 type Loaded struct {
-	Name    string `json:"name"`
+	Name    string `json:"name"`              // its key, see package skills
 	Version int    `json:"version,omitempty"` // 0: not one that this program made
 	Hash    string `json:"hash"`
 	By      string `json:"by"` // "model", "person"
@@ -74,7 +74,8 @@ type turn struct {
 	named map[string]string // by id of a call: the skill that it names
 	saw   bool              // a prompt
 
-	person bool // who wrote the prompt
+	person bool            // who wrote the prompt
+	inRuns map[string]bool // ids of calls that run a procedure, the person's own too
 }
 
 // collectEvent gathers what belongs to a turn, and returns the turn when it is over.
@@ -91,7 +92,7 @@ func (l *Learner) collectEvent(e event.Envelope) *turn {
 		default:
 			return nil // it began before somebody listened
 		}
-		t = &turn{calls: map[string]int{}, named: map[string]string{}, Experience: Experience{ID: "e" + rand.Text()[:10], At: e.At, Session: e.Session, Turn: e.Turn}}
+		t = &turn{inRuns: map[string]bool{}, calls: map[string]int{}, named: map[string]string{}, Experience: Experience{ID: "e" + rand.Text()[:10], At: e.At, Session: e.Session, Turn: e.Turn}}
 		l.turns[e.Turn] = t
 	}
 	switch x := e.Event.(type) {
@@ -103,10 +104,12 @@ func (l *Learner) collectEvent(e event.Envelope) *turn {
 	case event.MessageSealed:
 		t.noteMessage(x.Message.ID)
 		t.noteCalls(x.Message)
+	case event.ProcedureRan:
+		l.noteRun(t, e.Header, x)
 	case event.ToolEnded:
 		l.noteResult(t, e.Header, x.Result)
 	case event.ApprovalSettled:
-		if x.Decision == event.DecisionDeny && x.By == event.ByUser {
+		if x.Decision == event.DecisionDeny && x.By == event.ByUser && !t.inRuns[e.Parent] {
 			t.addSignal(Bad, "the person refused a call")
 		}
 	case event.TurnEnded:
@@ -172,6 +175,7 @@ func (t *turn) noteMessage(id int64) {
 
 func (t *turn) noteCalls(m chat.Message) {
 	for _, c := range m.Calls {
+		t.inRuns[c.ID] = c.Name == "skill_run"
 		if len(t.Calls) < maxSteps && !m.From.IsPerson() {
 			t.calls[c.ID] = len(t.Calls)
 			var args struct{ Command, Name string }
@@ -192,25 +196,31 @@ func (l *Learner) noteResult(t *turn, h event.Header, r chat.ToolResult) {
 	if hits := injection.ScanDocument(r.Text); len(hits) > 0 && r.Name != "skill_view" {
 		t.taintTurn("the result of " + r.Name + " " + hits[0].Reason)
 	}
-	if (r.Name == "skill_view" || r.Name == "skill_run") && !r.IsError {
+	if r.Name == "skill_view" && !r.IsError {
 		l.noteSkillRead(t, h, t.named[r.CallID], "model")
 	}
 }
 
 // noteSkillRead notes that a skill was read in a turn, with the version that it was.
 func (l *Learner) noteSkillRead(t *turn, h event.Header, name, by string) {
+	if skills.CheckName(name) != nil {
+		return
+	}
+	own := l.ownText(name)
+	if own == nil {
+		return
+	}
+	if raw, err := own.read(); err == nil {
+		l.noteUsed(t, h, name, skills.HashOf(raw), by)
+	}
+}
+
+// noteUsed notes that a text was used in a turn, once.
+func (l *Learner) noteUsed(t *turn, h event.Header, name, hash, by string) {
 	if len(t.Skills) >= maxLoaded || slices.ContainsFunc(t.Skills, func(x Loaded) bool { return x.Name == name }) {
 		return
 	}
-	s := l.ownSkill(name)
-	if s == nil {
-		return
-	}
-	raw, err := s.Raw()
-	if err != nil {
-		return
-	}
-	x := Loaded{Name: name, Hash: skills.HashOf(raw), By: by}
+	x := Loaded{Name: name, Hash: hash, By: by}
 	if past, err := l.o.Library.Edits.History(name); err == nil {
 		x.Version = past.Find(x.Hash)
 	}
@@ -224,8 +234,9 @@ func (t *turn) taintTurn(why string) {
 	}
 }
 
+// addSignal notes what the person did.
 func (t *turn) addSignal(o Outcome, why string) {
-	t.Signals = append(t.Signals, Signal{Says: o, Why: why})
+	t.Signals = append(t.Signals, Signal{Says: o, Why: why, Person: true})
 }
 
 func (t *turn) closeTurn(e event.TurnEnded) {
@@ -236,14 +247,15 @@ func (t *turn) closeTurn(e event.TurnEnded) {
 	if e.Reason == event.TurnInterrupted {
 		t.addSignal(Bad, "the person stopped it")
 	}
-	t.Signals = append(t.Signals, verificationSignals(t.Task, t.Calls)...)
+	t.Signals = append(t.Signals, runSignals(t.Calls)...)
+	t.Signals = append(t.Signals, verificationSignals(t.Task, withRunSteps(t.Calls))...)
 	t.Outcome = judgeSignals(t.Signals)
 }
 
 // finishTurn keeps what a turn came to, and what follows of it.
 func (l *Learner) finishTurn(t turn) {
 	if t.person && isCorrection(t.Task) {
-		l.blameLastTurn(t.Session, Signal{Says: Bad, Why: "the person's next words correct it: " + cutText(t.Task, 200)})
+		l.blameLastTurn(t.Session, Signal{Says: Bad, Person: true, Why: "the person's next words correct it: " + cutText(t.Task, 200)})
 	}
 	x := t.Experience
 	if len(t.Calls) == 0 && len(t.Skills) == 0 && len(t.Recalled) == 0 {
@@ -321,13 +333,4 @@ func (l *Learner) blameLastTurn(session string, s Signal) {
 			l.rollBackIfWorse(k.Name)
 		}
 	}
-}
-
-// ownSkill is a skill of the person's folder, nil when there is none of that name.
-func (l *Learner) ownSkill(name string) *skills.Skill {
-	s := l.o.Library.Catalog(context.Background(), "").Find(name)
-	if s == nil || s.Source != skills.User {
-		return nil
-	}
-	return s
 }

@@ -166,7 +166,7 @@ func (l *Learner) takeEvent(ctx context.Context, e event.Envelope) {
 		return
 	}
 	if h, ok := e.Event.(event.HistoryChanged); ok && h.Why == event.HistoryUndone {
-		l.blameLastTurn(e.Session, Signal{Says: Bad, Why: "the person took the exchange back"})
+		l.blameLastTurn(e.Session, Signal{Says: Bad, Person: true, Why: "the person took the exchange back"})
 	}
 	done := l.collectEvent(e)
 	if _, began := e.Event.(event.TurnStarted); began { // after collect: see rest

@@ -220,11 +220,11 @@ func TestProposals(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d, p := baked(t, Propose)
-	if p.State != StateOpen || !strings.Contains(p.Diff, "+1. Heat.") || d.ownSkill("bake") != nil {
+	if p.State != StateOpen || !strings.Contains(p.Diff, "+1. Heat.") || d.ownText("bake") != nil {
 		t.Fatalf("%+v", p)
 	}
 	p, err := d.Accept(ctx, p.ID, "user", nil)
-	if err != nil || p.Version != 1 || d.ownSkill("bake") == nil {
+	if err != nil || p.Version != 1 || d.ownText("bake") == nil {
 		t.Fatal(p, err)
 	}
 	if _, err := d.Accept(ctx, p.ID, "user", nil); err == nil {
@@ -251,7 +251,7 @@ func TestProposals(t *testing.T) {
 	}
 	// The person edits while a change waits: it is not written over.
 	change := Proposal{Kind: KindChange, Skill: "bake", Why: "x"}
-	raw, _ := d.ownSkill("bake").Raw()
+	raw, _ := d.ownText("bake").read()
 	change.Before, change.Deltas, change.Tainted = string(raw), []Delta{{Op: "add", Line: 6, Text: "Careful."}}, "x"
 	if err := d.checkProposal(ctx, &change); err != nil {
 		t.Fatal(err)
@@ -305,15 +305,15 @@ func TestCurator(t *testing.T) {
 	d.now = time.Now().Add(100 * 24 * time.Hour)
 	d.set.Pinned = []string{"bake"}
 	d.retireStale()
-	if d.ownSkill("bake") == nil {
+	if d.ownText("bake") == nil {
 		t.Fatal("a pinned skill was moved away")
 	}
 	d.now, d.set.Pinned = d.now.Add(25*time.Hour), nil
 	d.retireStale()
-	if d.ownSkill("bake") != nil {
+	if d.ownText("bake") != nil {
 		t.Fatal("it is still there")
 	}
-	if what, err := d.o.Library.Undo("bake"); err != nil || d.ownSkill("bake") == nil {
+	if what, err := d.o.Library.Undo("bake"); err != nil || d.ownText("bake") == nil {
 		t.Error(what, err)
 	}
 }

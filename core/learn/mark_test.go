@@ -20,7 +20,7 @@ func named(ref string) Turn { return Turn{Ref: ref} }
 func TestAMarkDecidesAndIsTakenBack(t *testing.T) {
 	t.Parallel()
 	d, _ := baked(t, Auto)
-	raw, err := d.ownSkill("bake").Raw()
+	raw, err := d.ownText("bake").read()
 	if err != nil {
 		t.Fatal(err)
 	}

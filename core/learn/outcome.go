@@ -29,7 +29,11 @@ type Signal struct {
 	Why  string  `json:"why"`
 	Mark bool    `json:"mark,omitempty"` // the person said just that
 	Seen bool    `json:"seen,omitempty"` // a review has seen this mark
+	// Person says that it is the person's own act: a mark, a refusal, a correction.
+	Person bool `json:"person,omitempty"`
 }
+
+func (s Signal) byPerson() bool { return s.Mark || s.Person }
 
 // judgeSignals judges what the person marked, else bad where anything is, good where something is,
 // and else unknown.

@@ -37,17 +37,18 @@ type Proposal struct {
 	ID      string    `json:"id"`
 	At      time.Time `json:"at"`
 	Kind    string    `json:"kind"`
-	Skill   string    `json:"skill"`
+	Skill   string    `json:"skill"` // the key of the skill or procedure, see package skills
 	Why     string    `json:"why"`
 	State   State     `json:"state"`
 	By      string    `json:"by,omitempty"`      // who said so: "user", "auto"
 	Version int       `json:"version,omitempty"` // of the skill, that it made
 	Tainted string    `json:"tainted,omitempty"` // whose words besides the person's it comes from
 	Ask     bool      `json:"ask,omitempty"`     // it is for a person to decide, in every mode
+	Waits   string    `json:"waits,omitempty"`   // why it is, where more is to be said of that
 	Session string    `json:"session,omitempty"`
 	Sources []string  `json:"sources,omitempty"` // experiences
 	Deltas  []Delta   `json:"deltas,omitempty"`
-	Before  string    `json:"before,omitempty"` // SKILL.md
+	Before  string    `json:"before,omitempty"` // SKILL.md, or the procedure's YAML
 	After   string    `json:"after,omitempty"`
 	To      int       `json:"to,omitempty"`   // of a rollback
 	Task    []string  `json:"task,omitempty"` // words, of a new skill
@@ -56,18 +57,13 @@ type Proposal struct {
 }
 
 // ErrStale says that a proposal is for a text that is another one by now.
-var ErrStale = errors.New("the skill has changed since this was proposed; it is dropped, and may be proposed again")
+var ErrStale = errors.New("the text has changed since this was proposed; it is dropped, and may be proposed again")
 
 // checkProposal makes what a proposal would write and refuses what must not be written.
 func (l *Learner) checkProposal(ctx context.Context, p *Proposal) error {
 	switch p.Kind {
 	case KindChange:
-		after, err := Change(p.Before, p.Deltas)
-		if err != nil {
-			return err
-		}
-		p.After = after
-		if err := checkSize(p.Before, p.After, p.Deltas); err != nil {
+		if err := l.checkDeltas(p); err != nil {
 			return err
 		}
 	case KindCreate:
@@ -97,6 +93,30 @@ func (l *Learner) checkProposal(ctx context.Context, p *Proposal) error {
 	return nil
 }
 
+// checkDeltas makes the new text of a change and refuses what its text may not become.
+func (l *Learner) checkDeltas(p *Proposal) error {
+	own := l.ownText(p.Skill)
+	if own == nil {
+		return errors.New(skills.DescribeKey(p.Skill) + " is not there any more")
+	}
+	after, err := Change(p.Before, own.lockedLines, p.Deltas)
+	if err != nil {
+		return err
+	}
+	p.After = after
+	if err := checkSize(p.Before, p.After, p.Deltas); err != nil {
+		return err
+	}
+	asks, err := own.checkLearned(p.Before, p.After)
+	if err != nil {
+		return err
+	}
+	_, waits := own.standing()
+	p.Waits = joinReasons(append(asks, waits)...)
+	p.Ask = p.Ask || p.Waits != ""
+	return nil
+}
+
 // planChange is the change that a proposal makes.
 func (l *Learner) planChange(ctx context.Context, p Proposal) (*skills.Change, error) {
 	r := skills.Request{Op: skills.Edit, Name: p.Skill, Content: p.After}
@@ -114,10 +134,8 @@ func (l *Learner) planChange(ctx context.Context, p Proposal) (*skills.Change, e
 	return c, nil
 }
 
-// keepProposal keeps a proposal, and in mode auto carries it out when it is clean and about a skill
-// that no person wrote.
+// keepProposal keeps a proposal, and carries it out where that may be done unasked.
 func (l *Learner) keepProposal(p Proposal) (*Proposal, error) {
-	auto := l.o.Settings().Mode == Auto && p.Tainted == "" && !p.Ask && (p.Kind == KindCreate || l.wasLearned(p.Skill))
 	open := 0
 	err := l.file.editState(func(st *state) error {
 		p.ID, p.At, p.State = fmt.Sprintf("p%d", st.Next), l.o.Now(), StateOpen
@@ -129,11 +147,33 @@ func (l *Learner) keepProposal(p Proposal) (*Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if auto {
+	if l.mayBeAuto(p) {
 		return l.Accept(context.Background(), p.ID, "auto", nil)
 	}
 	l.o.Publish(event.Header{}, event.LearnProposed{ID: p.ID, Kind: p.Kind, Skill: p.Skill, Why: p.Why, Tainted: p.Tainted, Open: open})
 	return &p, nil
+}
+
+// mayBeAuto reports whether a proposal is carried out unasked. No person's text is changed or moved
+// away so. A version that this made may be taken back, whoever wrote the one before it.
+func (l *Learner) mayBeAuto(p Proposal) bool {
+	if l.o.Settings().Mode != Auto || p.Tainted != "" || p.Ask {
+		return false
+	}
+	switch p.Kind {
+	case KindCreate:
+		return true
+	case KindRollback:
+		h, err := l.o.Library.Edits.History(p.Skill)
+		n := h.Find(skills.HashOf([]byte(p.Before)))
+		if err != nil || n == 0 {
+			return false
+		}
+		by := h.Versions[n-1].By
+		return by == "learned" || by == "agent" && l.wasLearned(p.Skill)
+	default:
+		return l.wasLearned(p.Skill)
+	}
 }
 
 // wasLearned reports whether a skill was made by this program and not by a person.
@@ -183,8 +223,8 @@ func (l *Learner) Find(id string) (Proposal, error) {
 	return Proposal{}, fmt.Errorf("there is no proposal %s; `hermes learn list` shows them", id)
 }
 
-// Accept carries out a proposal; edited, if it is not nil, is the person's own SKILL.md in place of
-// the proposed one. By is "user" or "auto".
+// Accept carries out a proposal; edited, if it is not nil, is the person's own text in place of the
+// proposed one. By is "user" or "auto".
 func (l *Learner) Accept(ctx context.Context, id, by string, edited *string) (*Proposal, error) {
 	p, err := l.Find(id)
 	if err != nil {
@@ -193,13 +233,14 @@ func (l *Learner) Accept(ctx context.Context, id, by string, edited *string) (*P
 	switch {
 	case p.State != StateOpen:
 		return nil, fmt.Errorf("%s is %s already", id, p.State)
-	case by != "user" && (p.Tainted != "" || p.Ask):
+	case by != "user" && !l.mayBeAuto(p):
 		return nil, fmt.Errorf("%s is not carried out unasked", id)
 	}
-	if edited != nil {
-		p.After = *edited
+	author := "learned"
+	if edited != nil && *edited != p.After {
+		p.After, author = *edited, "user"
 	}
-	v, err := l.carryOut(ctx, p)
+	v, err := l.carryOut(ctx, p, author)
 	if err != nil {
 		if errors.Is(err, ErrStale) || errors.Is(err, skills.ErrStale) {
 			_ = l.settleProposal(id, StateStale, by, 0) // that it is stale is what is told
@@ -214,7 +255,8 @@ func (l *Learner) Accept(ctx context.Context, id, by string, edited *string) (*P
 	return &p, err
 }
 
-func (l *Learner) carryOut(ctx context.Context, p Proposal) (skills.Version, error) {
+// carryOut does what a proposal says; author is who wrote its text.
+func (l *Learner) carryOut(ctx context.Context, p Proposal, author string) (skills.Version, error) {
 	switch p.Kind {
 	case KindRollback:
 		return l.o.Library.Rollback(p.Skill, p.To, p.provenanceOf())
@@ -230,7 +272,7 @@ func (l *Learner) carryOut(ctx context.Context, p Proposal) (skills.Version, err
 		if err != nil {
 			return skills.Version{}, err
 		}
-		return l.o.Library.Make(c, "learned")
+		return l.o.Library.Make(c, author)
 	}
 }
 

@@ -29,12 +29,13 @@ const claim = 10 * time.Minute
 // wantReview notes that a review is wanted, where an experience gives reason for one.
 func (l *Learner) wantReview(st *state, x Experience) {
 	s := l.o.Settings()
-	if x.Outcome == Bad {
-		for _, k := range x.Skills {
-			if l.ownSkill(k.Name) != nil && !slices.Contains(s.Pinned, k.Name) &&
-				!st.isRefusedForEver(k.Name, nil) {
-				st.addDue(Due{Kind: "change", Skill: k.Name, Experiences: []string{x.ID}})
-			}
+	for _, k := range x.Skills {
+		own := l.ownText(k.Name)
+		if own == nil || s.isPinned(k.Name) || st.isRefusedForEver(k.Name, nil) {
+			continue
+		}
+		if ids := own.wantedFor(st, x, k); len(ids) > 0 {
+			st.addDue(Due{Kind: "change", Skill: k.Name, Experiences: ids})
 		}
 	}
 	if !isReviewable(x, s) {
@@ -56,9 +57,11 @@ func (l *Learner) wantReview(st *state, x Experience) {
 	}
 }
 
-// isReviewable reports whether an experience can be one of those that make a new skill.
+// isReviewable reports whether an experience can be one of those that make a new skill. Whoever
+// only ran a procedure knows already how it is done.
 func isReviewable(x Experience, s Settings) bool {
-	return !x.Used && x.Ended && len(x.Skills) == 0 && (x.Outcome != Unknown || len(x.Calls) >= s.Calls)
+	onlyRan := len(x.Calls) > 0 && !slices.ContainsFunc(x.Calls, func(c Step) bool { return c.Run == nil })
+	return !x.Used && x.Ended && len(x.Skills) == 0 && !onlyRan && (x.Outcome != Unknown || len(x.Calls) >= s.Calls)
 }
 
 // addDue adds a review, unless one of the same kind waits.
@@ -227,17 +230,13 @@ func (l *Learner) runReview(ctx context.Context, j *job) (p *Proposal, why strin
 	if len(j.of) == 0 {
 		return nil, "what there was to learn from is not kept any more", nil
 	}
-	var text []byte
+	var shown subject
 	if j.Kind == "change" {
-		s := l.ownSkill(j.Skill)
-		if s == nil {
-			return nil, "the skill " + j.Skill + " is not there any more", nil
-		}
-		if text, err = s.Raw(); err != nil {
-			return nil, "", err
+		if shown, why, err = l.subjectOf(j.Skill); why != "" || err != nil {
+			return nil, why, err
 		}
 	}
-	said, err := l.o.Ask(ctx, j.of[len(j.of)-1].Session, reviewTask, Digest(j.Skill, string(text), j.of))
+	said, err := l.o.Ask(ctx, j.of[len(j.of)-1].Session, reviewTask, Digest(shown, j.of))
 	if err != nil {
 		return nil, "", failedError{err}
 	}
@@ -256,7 +255,7 @@ func (l *Learner) runReview(ctx context.Context, j *job) (p *Proposal, why strin
 	}
 	switch {
 	case a.Do == "change" && j.Kind == "change":
-		p.Kind, p.Deltas, p.Before = KindChange, a.Deltas, string(text)
+		p.Kind, p.Deltas, p.Before = KindChange, a.Deltas, shown.text
 	case a.Do == "create" && j.Kind == "create":
 		p.Kind, p.Skill, p.Task = KindCreate, a.Name, comparedWords(j.of[0])
 		p.After = newSkill(a)
@@ -280,15 +279,45 @@ func newSkill(a Answer) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// subject is the text that a model looks at; without a kind there is none.
+type subject struct {
+	kind, name, text string
+	measured         []Metric
+}
+
+// subjectOf is a text with what was measured of it; why says why none is looked at.
+func (l *Learner) subjectOf(key string) (s subject, why string, err error) {
+	own := l.ownText(key)
+	if own == nil {
+		return s, skills.DescribeKey(key) + " is not there any more", nil
+	}
+	if closed, _ := own.standing(); closed != "" {
+		return s, "nothing is proposed for " + skills.DescribeKey(key) + ": " + closed, nil
+	}
+	raw, err := own.read()
+	if err != nil {
+		return s, "", err
+	}
+	st, err := l.file.readState()
+	if err != nil {
+		return s, "", err
+	}
+	name, _ := skills.SplitKey(key)
+	return subject{own.kind(), name, string(raw), st.measureText(key, skills.HashOf(raw), own.metricsOf())}, "", nil
+}
+
 // Digest is what a model is shown of experiences: no secrets, and not more than it may read.
-func Digest(name, text string, list []Experience) string {
+func Digest(s subject, list []Experience) string {
 	var b strings.Builder
-	if text != "" {
-		fmt.Fprintf(&b, "The skill %s, with line numbers:\n<<<skill\n", name)
-		for i, line := range splitLines(text) {
+	if s.kind != "" {
+		fmt.Fprintf(&b, "The %s %s, with line numbers:\n<<<%s\n", s.kind, s.name, s.kind)
+		for i, line := range splitLines(s.text) {
 			fmt.Fprintf(&b, "%d: %s\n", i+1, strings.TrimRight(line, "\r\n"))
 		}
-		b.WriteString("skill>>>\n\n")
+		fmt.Fprintf(&b, "%s>>>\n\n", s.kind)
+	}
+	for _, m := range s.measured {
+		fmt.Fprintf(&b, "measured over its turns: %s\n", m.Words())
 	}
 	for i, x := range slices.Backward(list) { // the newest first: the others fall off the end
 		part := describeExperience(len(list)-i, x)
@@ -313,18 +342,30 @@ func describeExperience(n int, x Experience) string {
 			how = " -> failed"
 		}
 		fmt.Fprintf(&b, "call %s %s%s\n", s.Tool, fence.Replace(s.Args), how)
+		if s.Run != nil {
+			describeRun(&b, s.Run, fence.Replace)
+			continue // its result says the same again
+		}
 		if s.Said != "" {
-			fmt.Fprintf(&b, "  said: %s\n", fence.Replace(strings.ReplaceAll(s.Said, "\n", "\n  ")))
+			fmt.Fprintf(&b, "  said: %s\n", fence.Replace(indentLines(s.Said)))
 		}
 	}
 	for _, s := range x.Signals {
-		fmt.Fprintf(&b, "%s because: %s\n", s.Says, fence.Replace(s.Why))
+		fmt.Fprintf(&b, "%s because: %s\n", s.Says, fence.Replace(oneLine(s.Why)))
 	}
 	if x.Later != "" {
 		fmt.Fprintf(&b, "then the person said: %s\n", fence.Replace(x.Later))
 	}
 	b.WriteString("turn>>>\n\n")
 	return b.String()
+}
+
+// FileName is what the text of a proposal is called in an editor.
+func (p Proposal) FileName() string {
+	if name, is := skills.SplitKey(p.Skill); is {
+		return name + ".yaml"
+	}
+	return skills.File
 }
 
 // provenanceOf is where a version comes from that a proposal makes.

@@ -26,11 +26,11 @@ func (l *Learner) rollBackIfWorse(name string) {
 }
 
 func (l *Learner) compareVersions(name string) error {
-	s := l.ownSkill(name)
-	if s == nil || slices.Contains(l.o.Settings().Pinned, name) {
+	own := l.ownText(name)
+	if own == nil || l.o.Settings().isPinned(name) {
 		return nil
 	}
-	raw, err := s.Raw()
+	raw, err := own.read()
 	if err != nil {
 		return err
 	}
@@ -61,15 +61,15 @@ func (l *Learner) compareVersions(name string) error {
 		Why: fmt.Sprintf("version %d came out good in %.4g of %.4g turns, version %d in %.4g of %.4g: worse with a probability of %.3f",
 			now, n.Good, n.Good+n.Bad, to, o.Good, o.Good+o.Bad, sure),
 	}
-	v := h.Versions[now-1]
-	p.Ask = sure <= surelyBad || v.By != "learned" && v.By != "agent"
+	_, p.Waits = own.standing()
+	p.Ask = sure <= surelyBad || p.Waits != ""
 	p.Diff = skill.Diff(&skills.Change{
-		Request: skills.Request{Op: skills.Edit, Name: name}, Rel: skills.File, Before: raw, After: []byte(p.After),
+		Request: skills.Request{Op: skills.Edit, Name: name}, Rel: h.MainFile(now), Before: raw, After: []byte(p.After),
 	}).Unified
 	if q := st.takesBack(p); q == nil {
 		_, err = l.keepProposal(p)
-	} else if q.State == StateOpen && q.Ask && !p.Ask {
-		err = l.rollBackIfSurer(q.ID, p.Why)
+	} else if q.State == StateOpen && l.mayBeAuto(p) {
+		err = l.rollBackNow(q.ID, p.Why)
 	}
 	return err
 }
@@ -84,11 +84,8 @@ func (st *state) takesBack(p Proposal) *Proposal {
 	return nil
 }
 
-// rollBackIfSurer carries a rollback out that a person was asked about when it was less sure.
-func (l *Learner) rollBackIfSurer(id, why string) error {
-	if l.o.Settings().Mode != Auto {
-		return nil
-	}
+// rollBackNow carries a rollback out that a person was asked about when it was less sure.
+func (l *Learner) rollBackNow(id, why string) error {
 	err := l.file.editState(func(st *state) error {
 		if p := st.findProposal(id); p != nil {
 			p.Ask, p.Why = false, why
@@ -123,7 +120,7 @@ func (l *Learner) retireStale() {
 		return
 	}
 	for name, c := range l.o.Library.Usage.All() {
-		if !l.wasLearned(name) || c.Pinned || slices.Contains(s.Pinned, name) || l.ownSkill(name) == nil || c.Last.IsZero() {
+		if !l.wasLearned(name) || c.Pinned || s.isPinned(name) || l.ownText(name) == nil || c.Last.IsZero() {
 			continue
 		}
 		if err := l.curateOne(st, s, name, c.Last, now.Sub(c.Last)); err != nil {

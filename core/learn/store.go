@@ -3,6 +3,7 @@ package learn
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,6 +59,8 @@ type store struct{ dir string }
 
 func (s store) path() string { return filepath.Join(s.dir, "state.json") }
 
+// readState reads the state, an empty one where there is no file. A file that somebody damaged is
+// an error and stays as it is: this program replaces it as a whole, so it never is half written.
 func (s store) readState() (*state, error) {
 	st := &state{Next: 1}
 	data, err := os.ReadFile(s.path())
@@ -66,9 +69,9 @@ func (s store) readState() (*state, error) {
 	case err != nil:
 		return nil, err
 	default:
-		if err := json.Unmarshal(data, st); err != nil { // it is written as a whole: somebody else did that
-			_ = os.Rename(s.path(), s.path()+".broken")
-			st = &state{Next: 1}
+		if err := json.Unmarshal(data, st); err != nil {
+			return nil, fmt.Errorf("%s cannot be read: %w; mend it, or move it away to begin anew (it "+
+				"holds experiences and proposals, not the versions of skills)", s.path(), err)
 		}
 	}
 	if st.Outcomes == nil {

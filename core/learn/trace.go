@@ -88,6 +88,12 @@ func TraceLines(x Experience, then []Proposal) []TraceLine {
 	}
 	for i, s := range x.Calls {
 		line(s.kind(), "%d. %s %s -> %s", i+1, s.Tool, s.what(), s.result())
+		if s.Run != nil {
+			for _, r := range s.Run.Steps {
+				line("step", "%s", r.Words())
+			}
+			line("run", "%s", joinReasons(s.Run.Name+" "+s.Run.End, oneLine(s.Run.Why)))
+		}
 	}
 	if x.Tainted != "" {
 		line("read", "%s", x.Tainted)
@@ -102,7 +108,7 @@ func TraceLines(x Experience, then []Proposal) []TraceLine {
 	return out
 }
 
-// Title is the skill with its version, where it has one.
+// Title is the skill or procedure with its version, where it has one.
 func (s Loaded) Title() string {
 	if s.Version == 0 {
 		return s.Name

@@ -57,11 +57,11 @@ func (c Check) Words() string {
 // tryVersion runs the checks that a skill brings with its text before and the one that is proposed.
 // A version that does not pass what the other did is for a person to decide.
 func (l *Learner) tryVersion(ctx context.Context, p *Proposal) {
-	s := l.ownSkill(p.Skill)
-	if s == nil || p.Kind != KindChange {
+	own := l.ownText(p.Skill)
+	if own == nil || p.Kind != KindChange {
 		return
 	}
-	_, list, err := s.ReadEvals()
+	list, err := own.checks()
 	if err != nil {
 		p.Ask, p.Checks = true, []Check{{Before: NotRun, After: NotRun, Why: oneLine(err.Error())}}
 		return

@@ -21,7 +21,7 @@ const bakeEvals = `{"skill_name": "bake", "evals": [{"id": 7, "prompt": "Bake it
 func toCheck(t *testing.T, from, to string, try func(Trial) (int, error)) *desk {
 	t.Helper()
 	d, _ := baked(t, Auto)
-	dir := d.ownSkill("bake").Dir
+	dir := d.o.Library.Catalog(t.Context(), "").Find("bake").Dir
 	if err := os.MkdirAll(filepath.Join(dir, "evals"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func toCheck(t *testing.T, from, to string, try func(Trial) (int, error)) *desk 
 		t.Fatal(err)
 	}
 	d.o.Library.Changed()
-	raw, err := d.ownSkill("bake").Raw()
+	raw, err := d.ownText("bake").read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestAVersionThatFailsWhatTheOldPassedWaits(t *testing.T) {
 		if p.State != StateOpen {
 			continue
 		}
-		raw, err := d.ownSkill("bake").Raw()
+		raw, err := d.ownText("bake").read()
 		if err != nil || strings.Contains(string(raw), "long") {
 			t.Errorf("%s: it is active all the same: %v\n%s", what, err, raw)
 		}
@@ -136,7 +136,7 @@ func TestAblation(t *testing.T) {
 		}
 		return 0, nil
 	})
-	raw, err := d.ownSkill("bake").Raw()
+	raw, err := d.ownText("bake").read()
 	if err != nil {
 		t.Fatal(err)
 	}

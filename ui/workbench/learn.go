@@ -127,7 +127,7 @@ func acceptProposal(ctx context.Context, app *core.App, id string, edited *strin
 	}
 	app.RereadSkills(ctx)
 	found, err := openProposals(ctx, app)
-	said := fmt.Sprintf("%s has version %d; new sessions see it, u in /skills takes it back", p.Skill, p.Version)
+	said := fmt.Sprintf("%s has version %d; new sessions see it, u in /skills takes it back", skills.DescribeKey(p.Skill), p.Version)
 	return tea.BatchMsg{
 		func() tea.Msg { return found },
 		func() tea.Msg { return ui.Toast(event.Info, "%s", said) },
@@ -138,7 +138,7 @@ func acceptProposal(ctx context.Context, app *core.App, id string, edited *strin
 func (w *workbench) editProposal(p learn.Proposal) tea.Cmd {
 	return func() tea.Msg {
 		dir, err := os.MkdirTemp("", "hermes-learn-")
-		path := filepath.Join(dir, skills.File)
+		path := filepath.Join(dir, p.FileName())
 		if err == nil {
 			err = os.WriteFile(path, []byte(p.After), 0o600)
 		}
@@ -161,7 +161,7 @@ func (w *workbench) editProposal(p learn.Proposal) tea.Cmd {
 				return ui.Toast(event.Error, "%v", err)
 			}
 			app.Skills.Changed()
-			return ui.Toast(event.Info, "%s has version %d; u in /skills takes it back", done.Skill, done.Version)
+			return ui.Toast(event.Info, "%s has version %d; u in /skills takes it back", skills.DescribeKey(done.Skill), done.Version)
 		}}
 	}
 }

@@ -81,14 +81,51 @@ func Model(r modeltest.Request) (modeltest.Turn, bool) {
 	}
 }
 
+// Runner is a model that runs the procedure release_site and knows nothing else.
+func Runner(r modeltest.Request) (modeltest.Turn, bool) {
+	if len(r.Tools) == 0 {
+		return gateReview(r), true
+	}
+	if r.Messages[len(r.Messages)-1].Role != "user" {
+		return modeltest.Turn{Text: "That is all that I can do."}, true
+	}
+	return modeltest.Turn{Calls: []modeltest.Call{{ID: fmt.Sprintf("c%d", len(r.Messages)), Name: "skill_run", Args: `{"name": "release_site"}`}}}, true
+}
+
+// Procedure is release_site, in which a word stands. more stands at its end.
+func Procedure(word, more string) string {
+	return `skill:
+  name: release_site
+  version: "1.0"
+  description: How the site is released
+  execution:
+    steps:
+      - name: Begin
+        command: rm -f opened
+      - name: Open the gate
+        command: ./release.sh ` + word + ` > opened || { cat opened; exit 1; }
+      - name: Look
+        command: cat opened
+        output_key: seen
+  postconditions:
+    - {type: command, command: grep -q 'gate opened' opened}
+  output:
+    template: "{{seen.text}}"
+` + more
+}
+
 // gateReview is a model that looks at experiences.
 func gateReview(r modeltest.Request) modeltest.Turn {
 	text := r.Messages[len(r.Messages)-1].Text()
+	step := regexp.MustCompile(`(?m)^(\d+): (        command: \./release\.sh gate-[a-z]{8}(.*))$`).FindStringSubmatch(text)
 	told := regexp.MustCompile(`the word is (gate-[a-z]{8})`).FindStringSubmatch(text)
 	line := regexp.MustCompile(`(\d+): (1\. Run .*)`).FindStringSubmatch(text)
 	switch {
 	case told == nil:
 		return modeltest.Turn{Text: `{"do": "nothing"}`}
+	case step != nil:
+		return modeltest.Turn{Text: fmt.Sprintf(`{"do": "change", "why": "The word of the gate has changed.",
+			"deltas": [{"op": "replace", "line": %s, "was": %q, "text": "        command: ./release.sh %s%s"}]}`, step[1], step[2], told[1], step[3])}
 	case line != nil:
 		return modeltest.Turn{Text: fmt.Sprintf(`{"do": "change", "why": "The word of the gate has changed.",
 			"deltas": [{"op": "replace", "line": %s, "was": %q, "text": "1. Run ./release.sh %s."}]}`, line[1], line[2], told[1])}

@@ -238,6 +238,19 @@ func (m *manage) planChange(ctx context.Context, c tool.Call) (*skills.Change, e
 	if err := json.Unmarshal(c.Args, &a); err != nil {
 		return nil, err
 	}
+	return m.planArgs(ctx, a)
+}
+
+// planArgs plans what a model asks for: changes of skills. What a procedure does without a question
+// is said in its file, so a model rewrites none; the learner may, whose texts are checked for that.
+func (m *manage) planArgs(ctx context.Context, a manageArgs) (*skills.Change, error) {
+	if name, isProcedure := skills.SplitKey(a.Name); isProcedure {
+		where := "none of that name lies in their own folder"
+		if p := m.Library.OwnProcedure(ctx, name); p != nil {
+			where = "its file is " + p.File
+		}
+		return nil, fmt.Errorf("%s is a procedure, and skill_manage changes skills only. Say what you would change and why: the person edits it (%s), or accepts what the learner proposes (hermes learn)", a.Name, where)
+	}
 	return m.Library.Plan(ctx, a.manageRequest())
 }
 
@@ -280,7 +293,7 @@ func (m *manage) runChange(ctx context.Context, c tool.Call, a manageArgs) (tool
 	m.mu.Unlock()
 	if change == nil {
 		var err error
-		if change, err = m.Library.Plan(ctx, a.manageRequest()); err != nil {
+		if change, err = m.planArgs(ctx, a); err != nil {
 			return tool.Fail("%v", err), nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -212,6 +213,39 @@ func TestManageMakesAndRemoves(t *testing.T) {
 	}
 	if s := skills.Load(context.Background(), skills.Options{Home: d.home}).Find("fresh"); s != nil {
 		t.Error("it is still there")
+	}
+}
+
+// What a procedure may do unasked stands in its file: a model writes none, whatever is asked for.
+func TestManageChangesNoProcedure(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.unasked = true
+	const text = "skill:\n  name: deploy\n  description: d\n  execution:\n    steps:\n    - {name: a, command: ./deploy.sh%s}\n"
+	before, after := fmt.Sprintf(text, ", requires_confirmation: true"), fmt.Sprintf(text, "")
+	d.put("deploy.yaml", before)
+	if _, err := d.library.Plan(t.Context(), skills.Request{Op: skills.Edit, Name: "procedure:deploy", Content: after}); err != nil {
+		t.Fatal("nobody can change it: ", err)
+	}
+	spec, _ := d.registry.Lookup("skill_manage")
+	for _, op := range []skills.Op{skills.Create, skills.Edit, skills.Patch, skills.Delete, skills.WriteFile, skills.RemoveFile} {
+		a := args{
+			"action": op, "name": "procedure:deploy", "content": after, "file_path": "scripts/a", "file_content": "x",
+			"old_string": ", requires_confirmation: true", "new_string": "",
+		}
+		if text, failed, _ := d.call("skill_manage", a); !failed || !strings.Contains(text, "skill_manage changes skills only") || !strings.Contains(text, "deploy.yaml") {
+			t.Errorf("%s: %s", op, text)
+		}
+		raw, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := spec.Refuse(t.Context(), tool.Call{Args: raw}); !strings.HasPrefix(why, "Refused, nothing was changed: ") {
+			t.Errorf("%s: %q is refused only after the question", op, why)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(d.home, "deploy.yaml")); err != nil || string(got) != before {
+		t.Errorf("%s %v", got, err)
 	}
 }
 

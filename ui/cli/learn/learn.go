@@ -136,6 +136,9 @@ func (c *command) show() *cobra.Command {
 func (c *command) print(p learn.Proposal) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s %s  %s\n%s\n", p.ID, p.Kind, base.OneLine(p.Skill), p.State, base.OneLine(p.Why))
+	if p.Waits != "" {
+		fmt.Fprintf(&b, "it waits for you in every mode: %s\n", base.OneLine(p.Waits))
+	}
 	if p.Tainted != "" {
 		fmt.Fprintf(&b, "never carried out unasked: %s\n", base.OneLine(p.Tainted))
 	}
@@ -176,7 +179,7 @@ func (c *command) accept() *cobra.Command {
 			if err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
-			c.Note("%s has version %d; `hermes skills undo %s` takes it back", done.Skill, done.Version, done.Skill)
+			c.Note("%s has version %d; `hermes skills undo %s` takes it back", skills.DescribeKey(done.Skill), done.Version, done.Skill)
 			return nil
 		},
 	}
@@ -191,7 +194,7 @@ func (c *command) edit(ctx context.Context, p learn.Proposal) (string, error) {
 		return "", base.Failed(base.ExitFailed, "%w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	path := filepath.Join(dir, skills.File)
+	path := filepath.Join(dir, p.FileName())
 	if err := os.WriteFile(path, []byte(p.After), 0o600); err != nil {
 		return "", base.Failed(base.ExitFailed, "%w", err)
 	}
