@@ -313,6 +313,11 @@ func askField(f mcp.Field, text string, put func(text string, choices ...string)
 	return nil, sayNo, nil
 }
 
+// useAttached is what a person says who uses a prompt of a server. No word of it is the server's,
+// the name of the prompt neither: what a person says can run a command or have something
+// remembered.
+const useAttached = "Do what the attached prompt of a server of tools says."
+
 // SubmitPrompt hands a prompt of a server to a session. It is the server's text: the person's own
 // words are only that they want it used.
 func (a *App) SubmitPrompt(ctx context.Context, uid string, p mcp.Prompt, args string) error {
@@ -323,8 +328,7 @@ func (a *App) SubmitPrompt(ctx context.Context, uid string, p mcp.Prompt, args s
 	if err != nil {
 		return err
 	}
-	text := "Do what the prompt " + p.Name + " of the server " + p.Server + " says, which is attached."
-	return a.Agent.Submit(ctx, uid, agent.Input{From: chat.Person(), Text: text, Parts: parts})
+	return a.Agent.Submit(ctx, uid, agent.Input{From: chat.Person(), Text: useAttached, Parts: parts})
 }
 
 // aboutServer is what a server says of itself, once a session. Tools are made before the servers.

@@ -144,7 +144,8 @@ func (s *server) startRequest(set Settings) (backend.Request, error) {
 		r.Env = map[string]string{}
 	}
 	r.Env[dropNames] = drop
-	r.Argv = append([]string{"sh", "-c", start, "sh", set.Command}, set.Args...)
+	run := append([]string{set.Command}, set.Args...)
+	r.Argv, r.Shown = append([]string{"sh", "-c", start, "sh"}, run...), strings.Join(run, " ")
 	return r, nil
 }
 

@@ -74,10 +74,10 @@ func TestAnAddressWhereNobodyListens(t *testing.T) {
 		set := overHTTP("web", address)
 		set.Transport = transport
 		p.Apply(entries(set))
-		p.Await(t.Context(), "web")
-		s, err := p.Status("web")
-		if err != nil || s.State != StateRetrying || !strings.HasPrefix(s.LastError, "it could not be reached: ") || !strings.Contains(s.LastError, "connection refused") {
-			t.Errorf("%q: %q %v", transport, s.LastError, err)
+		p.Want("web") // and not its state after that: it may be tried again already
+		c := p.until("it is tried again", func(c StateChanged) bool { return c.State == StateRetrying })
+		if !strings.HasPrefix(c.Error, "it could not be reached: ") || !strings.Contains(c.Error, "connection refused") {
+			t.Errorf("%q: %q", transport, c.Error)
 		}
 		p.end()
 	}

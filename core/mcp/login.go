@@ -1,10 +1,12 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -47,6 +49,8 @@ type kept struct {
 	AuthStyle    int           `json:"auth_style,omitempty"`
 	Token        *oauth2.Token `json:"token"`
 	Lacked       []string      `json:"lacked,omitempty"` // rights that it was refused for
+	// Resource is what the login asked a token for (RFC 8707); "" in old files: the URL.
+	Resource string `json:"resource,omitempty"`
 }
 
 // isFor reports whether there is a login, and it is one to the address.
@@ -129,7 +133,9 @@ func (s *source) freshToken(ctx context.Context, stale string) (*oauth2.Token, e
 	old := *k.Token
 	old.Expiry = time.Unix(1, 0) // it is over, whatever it says
 	cfg := &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: k.TokenURL, AuthStyle: oauth2.AuthStyle(k.AuthStyle)}}
-	fresh, err := cfg.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, s.client), &old).Token()
+	named := *s.client
+	named.Transport = resourceNamer{cmp.Or(s.client.Transport, http.DefaultTransport), cmp.Or(k.Resource, k.URL)}
+	fresh, err := cfg.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, &named), &old).Token()
 	var no *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &no) && no.Response.StatusCode < http.StatusInternalServerError && no.Response.StatusCode != http.StatusTooManyRequests:
@@ -141,6 +147,31 @@ func (s *source) freshToken(ctx context.Context, stale string) (*oauth2.Token, e
 	}
 	k.Token = fresh
 	return fresh, s.file.writeLogin(k)
+}
+
+// resourceNamer says in requests for a token what it is for (RFC 8707), as the protocol demands:
+// the library says so for the first one only.
+type resourceNamer struct {
+	next     http.RoundTripper
+	resource string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (n resourceNamer) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err = errors.Join(err, r.Body.Close()); err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, err
+	}
+	form.Set("resource", n.resource)
+	said := form.Encode()
+	r = r.Clone(r.Context())
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(said)), int64(len(said))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(said)), nil }
+	return n.next.RoundTrip(r)
 }
 
 // bearer sends the token of a login with every request to the server's host, if there is one.
@@ -255,9 +286,15 @@ func (s *server) loginHandler(set Settings, back string, fetch auth.Authorizatio
 	if err != nil {
 		return nil, err
 	}
-	tokens := tokensOf(s.m.o.Home, set.Name)
+	tokens, resource := tokensOf(s.m.o.Home, set.Name), ""
+	asked := func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		if u, err := url.Parse(a.URL); err == nil {
+			resource = u.Query().Get("resource")
+		}
+		return fetch(ctx, a)
+	}
 	c := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: back, AuthorizationCodeFetcher: fetch, RequestRefreshToken: true, Client: client, AcceptUnadvertisedIss: true,
+		RedirectURL: back, AuthorizationCodeFetcher: asked, RequestRefreshToken: true, Client: client, AcceptUnadvertisedIss: true,
 		NewTokenSource: func(_ context.Context, cfg *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 			unlock, err := tokens.lockFile()
 			if err != nil {
@@ -265,6 +302,7 @@ func (s *server) loginHandler(set Settings, back string, fetch auth.Authorizatio
 			}
 			defer unlock()
 			k := &kept{URL: set.URL, ClientID: cfg.ClientID, ClientSecret: cfg.ClientSecret, TokenURL: cfg.Endpoint.TokenURL, AuthStyle: int(cfg.Endpoint.AuthStyle), Token: t}
+			k.Resource = resource
 			k.Lacked = tokens.lackedRights(set.URL)
 			return oauth2.StaticTokenSource(t), tokens.writeLogin(k)
 		},

@@ -141,7 +141,7 @@ func (m *Manager) Prompt(ctx context.Context, server, name, args string) ([]chat
 			parts = append(parts, *part)
 		}
 	}
-	whole := chat.Part{Kind: chat.PartResource, Name: server + " " + name, URI: "mcp:" + server + "/prompts/" + name, Text: clipTo(strings.Join(texts, "\n\n"), maxText), Foreign: true}
+	whole := chat.Part{Kind: chat.PartResource, Name: plainText(server + " " + name), URI: plainText("mcp:" + server + "/prompts/" + name), Text: clipTo(strings.Join(texts, "\n\n"), maxText), Foreign: true}
 	return append([]chat.Part{whole}, parts...), nil
 }
 

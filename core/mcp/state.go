@@ -47,9 +47,10 @@ type Status struct {
 
 // Listed is a tool of a server.
 type Listed struct {
-	Name   string `json:"name"` // as models call it
-	Tool   string `json:"tool"` // as the server calls it
-	Gist   string `json:"gist,omitempty"`
+	Name   string `json:"name"`            // as models call it
+	Tool   string `json:"tool"`            // as the server calls it
+	Gist   string `json:"gist,omitempty"`  // the first line of its description
+	Says   string `json:"says,omitempty"`  // all of it, where that is more
 	Rule   string `json:"rule"`            // what the settings say: "asked", "allowed", "confirmed", "denied"
 	Reads  bool   `json:"reads,omitempty"` // it says that it only reads
 	State  Pin    `json:"state"`           // of its definition

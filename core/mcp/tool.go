@@ -187,9 +187,14 @@ func (t *remote) countTokens() int {
 }
 
 func (t *remote) asListed() Listed {
-	first, _, _ := strings.Cut(t.spec.Description, "\n")
+	all := strings.TrimSpace(plainText(t.spec.Description))
+	first, _, _ := strings.Cut(all, "\n")
+	gist := clipTo(first, maxGist)
+	if all == gist {
+		all = ""
+	}
 	return Listed{
-		Name: t.name, Tool: t.def.Name, Gist: clipTo(plainText(first), maxGist), Rule: t.rules.ruleWord(t.def.Name), Tokens: t.countTokens(), State: t.pin, Why: t.why,
+		Name: t.name, Tool: t.def.Name, Gist: gist, Says: all, Rule: t.rules.ruleWord(t.def.Name), Tokens: t.countTokens(), State: t.pin, Why: t.why,
 		Reads: t.def.Annotations != nil && t.def.Annotations.ReadOnlyHint,
 	}
 }

@@ -100,7 +100,7 @@ func New(t testing.TB, server *sdk.Server) *Authority {
 		back := q.Get("redirect_uri") + "?" + url.Values{"code": {code}, "state": {q.Get("state")}}.Encode()
 		http.Redirect(w, r, back, http.StatusFound)
 	})
-	answer("/token", a.token)
+	answer("/token", a.answerToken)
 	return a
 }
 
@@ -126,17 +126,17 @@ func (a *Authority) door(closed, open http.Handler) http.Handler {
 	})
 }
 
-func (a *Authority) token(r *http.Request) any {
+func (a *Authority) answerToken(r *http.Request) any {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r.FormValue("grant_type") == "refresh_token" {
 		old := r.FormValue("refresh_token")
-		if !a.refresh[old] {
+		if !a.refresh[old] || r.FormValue("resource") != a.URL+"/mcp" {
 			return nil
 		}
 		delete(a.refresh, old)
 		a.renewals++
-	} else if !a.proves(r) {
+	} else if !a.isSameClient(r) {
 		return nil
 	}
 	a.serial++
@@ -149,9 +149,9 @@ func (a *Authority) token(r *http.Request) any {
 	return out
 }
 
-// proves reports whether who brings a code is who asked for it: the address that it came back to,
-// the proof key (RFC 7636), the server that it is for (RFC 8707). A code counts once.
-func (a *Authority) proves(r *http.Request) bool {
+// isSameClient reports whether who brings a code is who asked for it: the address that it came
+// back to, the proof key (RFC 7636), the server that it is for (RFC 8707). A code counts once.
+func (a *Authority) isSameClient(r *http.Request) bool {
 	q, known := a.codes[r.FormValue("code")]
 	delete(a.codes, r.FormValue("code"))
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
