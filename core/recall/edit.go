@@ -43,7 +43,7 @@ func (s *Store) List(ctx context.Context, l Listing) ([]Item, error) {
 	}
 	rows, err := s.db.QueryContext(ctx, q, args...)
 	if err != nil {
-		return nil, err
+		return nil, s.explainDamage(err)
 	}
 	return scanItems(rows)
 }

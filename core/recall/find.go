@@ -15,6 +15,10 @@ const poolSize = 200
 // a question and an item share is mostly chance.
 const MinCoverage = 0.15
 
+// leastSimilarity is what an item must have that is found only for what stands beside it. The worst
+// of those that a way of searching brings is scaled to less.
+const leastSimilarity = 0.005
+
 // Found is the answer to a query.
 type Found struct {
 	Hits    []Hit  `json:"hits"` // best first
@@ -24,17 +28,18 @@ type Found struct {
 
 // Recall returns the k items that answer a query best; k is at least 1. minCoverage leaves out what
 // answers less of the query (see Hit.Coverage) and is no nearer to it by meaning than to unrelated
-// questions; 0 leaves out nothing.
+// questions; 0 leaves out nothing of this kind. What has no word of the query, and whose neighbours
+// hardly answer it, is no hit for anybody.
 func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage float64) (Found, error) {
 	found := Found{ByWords: true}
-	sim, err := s.byWords(ctx, query)
+	sim, own, err := s.byWords(ctx, query)
 	if err != nil && ctx.Err() == nil { // the index is derived: it is made anew, once
 		if err = s.Rebuild(ctx); err == nil {
-			sim, err = s.byWords(ctx, query)
+			sim, own, err = s.byWords(ctx, query)
 		}
 	}
 	if err != nil {
-		return found, err
+		return found, s.explainDamage(err)
 	}
 	var near scores
 	var least float64
@@ -58,6 +63,12 @@ func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage flo
 	if err := s.measureCover(ctx, query, hits); err != nil {
 		return found, err
 	}
+	for i, h := range hits {
+		_, says := own[h.ID]
+		_, means := near[h.ID]
+		hits[i].Beside = !says && (found.ByWords || !means)
+	}
+	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Beside && h.Similarity < leastSimilarity })
 	if minCoverage > 0 {
 		hits = slices.DeleteFunc(hits, func(h Hit) bool {
 			return h.Coverage < minCoverage && (found.ByWords || near[h.ID] < max(least, minCosine))
@@ -76,22 +87,22 @@ func cutText(text string, n int) string {
 }
 
 // byWords blends what an item says with what it and its neighbours say, half and half: on
-// conversations that beat either alone, and every vector of words that was tried.
-func (s *Store) byWords(ctx context.Context, query string) (scores, error) {
+// conversations that beat either alone, and every vector of words that was tried. own has those
+// that say it themselves.
+func (s *Store) byWords(ctx context.Context, query string) (blend, own scores, err error) {
 	terms := queryTerms(query)
 	if len(terms) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	own, err := s.matchIndex(ctx, "words", anyOf(terms))
-	if err != nil {
-		return nil, err
+	if own, err = s.matchIndex(ctx, "words", anyOf(terms)); err != nil {
+		return nil, nil, err
 	}
 	around, err := s.matchIndex(ctx, "around", anyOf(terms))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	own, around = own.scaleToOne(), around.scaleToOne()
-	return blendScores(map[*scores]float64{&own: 0.5, &around: 0.5}).scaleToOne(), nil
+	return blendScores(map[*scores]float64{&own: 0.5, &around: 0.5}).scaleToOne(), own, nil
 }
 
 // matchIndex asks one index; its scores are BM25, more is better.

@@ -30,6 +30,8 @@ type Hit struct {
 	// Coverage is how much of the query the item and its neighbours answer: the rarity of the words
 	// found by that of all words, 0 to 1. Unlike Similarity it does not depend on the other hits.
 	Coverage float64 `json:"coverage"`
+	// Beside says that the item has no word of the query: what was stored before or after it has.
+	Beside bool `json:"beside,omitempty"`
 }
 
 // Recency is how new something is: 1 now, 0.368 after one time scale.

@@ -31,7 +31,7 @@ import (
 	"sync"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3" // the driver
+	"github.com/mattn/go-sqlite3"
 )
 
 // Origin says who stored an item.
@@ -112,9 +112,19 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		s.timeScale = defaultTimeScale
 	}
 	if err := s.openFile(ctx); err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, fmt.Errorf("open %s: %w", path, s.explainDamage(err))
 	}
 	return s, nil
+}
+
+// explainDamage says of a damaged file what to do.
+func (s *Store) explainDamage(err error) error {
+	var e sqlite3.Error
+	if !errors.As(err, &e) || e.Code != sqlite3.ErrCorrupt && e.Code != sqlite3.ErrNotADB && e.Code != sqlite3.ErrFormat {
+		return err
+	}
+	return fmt.Errorf("it is damaged (%w): move %s away, with the files beside it that begin so, and long-term memory begins anew; "+
+		"`hermes memory store --lines FILE` reads an export back", err, s.path)
 }
 
 func (s *Store) openFile(ctx context.Context) error {

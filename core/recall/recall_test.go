@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -354,4 +355,72 @@ func FuzzRecall(f *testing.F) {
 			t.Errorf("%q: %v", q, err)
 		}
 	})
+}
+
+// What was stored in one go stands beside each other: it is found for that only where it answers
+// something, and is named as such.
+func TestNeighboursThatAnswerNothingAreNoHits(t *testing.T) {
+	s := openTest(t, Options{})
+	var items []Item
+	for i, value := range []string{
+		"we talked about the holidays in Norway", "the cluster has nine nodes", "Anna likes cats", "the printer stands on floor three", "lunch is at noon",
+	} {
+		items = append(items, Item{Key: fmt.Sprint("said ", i), Value: value, Session: "one"})
+	}
+	if err := s.storeUnread(t, items); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"how many nodes", "who likes cats", "what time is lunch"} {
+		found, err := s.Recall(t.Context(), query, 10, 0)
+		if err != nil || len(found.Hits) == 0 {
+			t.Fatal(found, err)
+		}
+		own := 0
+		for _, h := range found.Hits {
+			if h.Beside && h.Similarity < leastSimilarity {
+				t.Errorf("%s: %q is a hit with similarity %.4f", query, h.Value, h.Similarity)
+			}
+			if !h.Beside {
+				own++
+			}
+		}
+		if own != 1 || found.Hits[0].Beside {
+			t.Errorf("%s: %d hits of their own, first %+v", query, own, found.Hits[0])
+		}
+	}
+}
+
+// A damaged file is left as it is, and the person is told what to do.
+func TestADamagedFileIsNamed(t *testing.T) {
+	s := openTest(t, Options{})
+	for i := range 200 {
+		put(t, s, fmt.Sprint("key ", i), strings.Repeat("a value of some length ", 20))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holed := bytes.Clone(whole)
+	for i := 4096; i < len(holed); i++ {
+		holed[i] = 0xee
+	}
+	for name, data := range map[string][]byte{"garbage": []byte("garbage, and more of it than a header has room for: " + strings.Repeat("x", 100)), "holed": holed} {
+		if err := os.WriteFile(s.path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Open(t.Context(), s.path, Options{})
+		if err == nil {
+			_, err = d.Recall(t.Context(), "value", 5, 0)
+			_ = d.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "move "+s.path+" away") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got, err := os.ReadFile(s.path); err != nil || name == "garbage" && !bytes.Equal(got, data) {
+			t.Errorf("%s was written over: %v", name, err)
+		}
+	}
 }

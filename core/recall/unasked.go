@@ -20,7 +20,7 @@ func (s *Store) Unasked(ctx context.Context, message string, skip func(id int64)
 	if len(queryTerms(message)) < leastTerms {
 		return Hit{}, false, nil
 	}
-	sim, err := s.byWords(ctx, message)
+	sim, _, err := s.byWords(ctx, message)
 	if err != nil {
 		return Hit{}, false, err
 	}

@@ -72,6 +72,9 @@ func factItem(id string, h recall.Hit, scored bool) ui.Item {
 	if scored {
 		it.Right = fmt.Sprintf("%.2f", h.Score)
 	}
+	if h.Beside {
+		it.Right = "beside a hit " + it.Right
+	}
 	if h.Tainted {
 		it.Right = "strangers' " + it.Right
 	}
@@ -119,6 +122,9 @@ func factCard(h recall.Hit, older []recall.Item, scored bool) []ui.Fact {
 		facts = append(facts, ui.Fact{Name: "score", Text: fmt.Sprintf("%.2f", h.Score)}, // a row may be narrow
 			ui.Fact{Name: "similarity", Text: fmt.Sprintf("0.6 · %.2f", h.Similarity)},
 			ui.Fact{Name: "recency", Text: fmt.Sprintf("0.3 · %.2f", h.Recency)}, ui.Fact{Name: "use", Text: fmt.Sprintf("0.1 · %.2f", h.Use)})
+	}
+	if h.Beside {
+		facts = append(facts, ui.Fact{Name: "found", Text: "for what was stored beside it: it has no word of the question"})
 	}
 	facts = append(facts, ui.Fact{Name: "from", Text: factFrom(h.Item)},
 		ui.Fact{Name: "since", Text: h.Created.Local().Format(time.DateTime) + fmt.Sprintf(", used in %d sessions", h.Uses)})

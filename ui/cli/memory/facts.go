@@ -268,7 +268,11 @@ func (c *command) printRecalled(ctx context.Context, s *recall.Store, query stri
 		c.Note("%s", base.OneLine(text.Sanitize(found.Note)))
 	}
 	for _, h := range found.Hits {
-		c.printFact(h.Item, fmt.Sprintf("score %.2f: similarity %.2f, recency %.2f, use %.2f", h.Score, h.Similarity, h.Recency, h.Use))
+		why := fmt.Sprintf("score %.2f: similarity %.2f, recency %.2f, use %.2f", h.Score, h.Similarity, h.Recency, h.Use)
+		if h.Beside {
+			why += "; found for what was stored beside it"
+		}
+		c.printFact(h.Item, why)
 	}
 	return nil
 }

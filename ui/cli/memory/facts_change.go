@@ -30,7 +30,10 @@ func (c *command) facts() *cobra.Command {
 				if asJSON {
 					return base.WriteJSON(c.Streams.Out, append([]recall.Item{}, all...), true)
 				}
-				if len(all) == 0 {
+				switch {
+				case len(all) == 0 && l.Text != "":
+					fmt.Fprintf(c.Streams.Out, "Nothing that is remembered has %q in it.\n", l.Text)
+				case len(all) == 0:
 					fmt.Fprintln(c.Streams.Out, "Nothing is remembered.")
 				}
 				for _, it := range all {
