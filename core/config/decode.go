@@ -394,11 +394,11 @@ func (d *decoder) decodeScalar(v reflect.Value, f field, n *yaml.Node, path stri
 		text = fallback
 	}
 	if d.garbled && f.isRestricting() && strings.ContainsRune(text, utf8.RuneError) {
-		d.addProblem(n, quotable(f, n), "not UTF-8 text:", "save the file as UTF-8")
+		d.addProblem(n, quotableText(f, n), "not UTF-8 text:", "save the file as UTF-8")
 		return false
 	}
 	if bad := d.findMistyped(v, f, n, replaced); bad != nil {
-		d.addProblem(n, quotable(f, n), bad.why, bad.fix)
+		d.addProblem(n, quotableText(f, n), bad.why, bad.fix)
 		return false
 	}
 	if len(text) > maxValue {
@@ -406,7 +406,7 @@ func (d *decoder) decodeScalar(v reflect.Value, f field, n *yaml.Node, path stri
 		return false
 	}
 	if bad := setScalar(v, f, text); bad != nil {
-		d.addProblem(n, quotable(f, n), bad.why, bad.fix)
+		d.addProblem(n, quotableText(f, n), bad.why, bad.fix)
 		return false
 	}
 	d.markPlace(path, n)
@@ -442,8 +442,8 @@ func typeArticle(t reflect.Type) string {
 	return "a " + typeName(t)
 }
 
-// quotable is what a problem may quote: never a secret.
-func quotable(f field, n *yaml.Node) string {
+// quotableText is what a problem may quote: never a secret.
+func quotableText(f field, n *yaml.Node) string {
 	if f.isSecret() {
 		return ""
 	}

@@ -87,7 +87,7 @@ func (a *assembler) delta(d *delta) ([]provider.Chunk, error) {
 	if err := a.Grow(d.size() + a.details.add(d.Details)); err != nil {
 		return nil, err
 	}
-	a.unwrap(d)
+	a.unwrapThought(d)
 	var out []provider.Chunk
 	a.mused = a.mused || d.ReasoningContent.text != ""
 	if t := cmp.Or(d.ReasoningContent.thinking(), d.Reasoning.thinking(), d.Content.thought); t != "" {

@@ -72,8 +72,8 @@ func (e *extra) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// unwrap makes a thought of content that is marked as one, and takes the tags away.
-func (a *assembler) unwrap(d *delta) {
+// unwrapThought makes a thought of content that is marked as one, and takes the tags away.
+func (a *assembler) unwrapThought(d *delta) {
 	text := d.Content.text
 	switch {
 	case d.Extra.thought:

@@ -161,7 +161,7 @@ var errStopped = errors.New("the consumer left")
 // Stream implements provider.Provider.
 func (c *Client) Stream(ctx context.Context, r provider.Request) iter.Seq2[provider.Chunk, error] {
 	return func(yield func(provider.Chunk, error) bool) {
-		err := c.stream(ctx, r, func(chunk provider.Chunk) error {
+		err := c.streamWatched(ctx, r, func(chunk provider.Chunk) error {
 			if !yield(chunk, nil) {
 				return errStopped
 			}
@@ -173,7 +173,7 @@ func (c *Client) Stream(ctx context.Context, r provider.Request) iter.Seq2[provi
 	}
 }
 
-func (c *Client) stream(parent context.Context, r provider.Request, emit func(provider.Chunk) error) error {
+func (c *Client) streamWatched(parent context.Context, r provider.Request, emit func(provider.Chunk) error) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	dog := newWatchdog(cancel)
@@ -186,24 +186,24 @@ func (c *Client) stream(parent context.Context, r provider.Request, emit func(pr
 		defer time.AfterFunc(c.times.total, func() { cancel(late) }).Stop()
 	}
 	a := &answer{dog: dog, emit: emit, times: c.times, thinking: c.thinks(r), parts: c.format.Reader(r)}
-	err := a.run(func() (*http.Response, error) { return c.send(ctx, r) })
+	err := a.run(func() (*http.Response, error) { return c.postOrWithout(ctx, r) })
 	if err == nil || errors.Is(err, errStopped) {
 		return err
 	}
 	return c.explain(parent, ctx, r.Model, err)
 }
 
-// send posts the request, and once more without what the server does not take.
-func (c *Client) send(ctx context.Context, r provider.Request) (*http.Response, error) {
-	res, err := c.ask(ctx, r)
+// postOrWithout posts the request, and once more without what the server does not take.
+func (c *Client) postOrWithout(ctx context.Context, r provider.Request) (*http.Response, error) {
+	res, err := c.postRequest(ctx, r)
 	var refused *Refusal
 	if errors.As(err, &refused) && (c.losesImages(refused, r) || c.format.Learn(refused, r)) {
-		return c.ask(ctx, r)
+		return c.postRequest(ctx, r)
 	}
 	return res, err
 }
 
-func (c *Client) ask(ctx context.Context, r provider.Request) (*http.Response, error) {
+func (c *Client) postRequest(ctx context.Context, r provider.Request) (*http.Response, error) {
 	body, err := c.format.Body(c.visible(r))
 	if err != nil {
 		return nil, err
