@@ -158,7 +158,11 @@ func (f *frame) handleMouse(msg tea.MouseMsg) tea.Cmd {
 		if !tea.MouseEvent(msg).IsWheel() && (msg.X < 0 || msg.Y < 0 || msg.X >= b.W-2 || msg.Y >= b.H-2) {
 			return nil // beside it: nothing there is meant
 		}
-		return f.updateOverlay(o, msg)
+		cmd, left := PointAt(o.overlay, msg)
+		if f.dirty = true; left == nil {
+			return o.ownMessages(cmd)
+		}
+		return f.updateOverlay(o, left)
 	}
 	switch {
 	case f.drag != nil:
@@ -184,6 +188,11 @@ func (f *frame) handleMouse(msg tea.MouseMsg) tea.Cmd {
 			f.setFocus(b.Slot, b.Index)
 		}
 	}
+	return f.pointAtPane(b, msg, press)
+}
+
+// pointAtPane hands the mouse to the pane of a box.
+func (f *frame) pointAtPane(b layout.Box, msg tea.MouseMsg, press bool) tea.Cmd {
 	p := f.paneAt(b.Slot, b.Index)
 	if p == nil {
 		return nil
@@ -194,7 +203,14 @@ func (f *frame) handleMouse(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	}
 	msg.X, msg.Y = msg.X-b.X-1, msg.Y-b.Y-1
-	return ownedCommand(p, p.Update(msg))
+	cmd, left := PointAt(p, msg)
+	if key, isKey := left.(tea.KeyMsg); isKey {
+		return f.handleKey(key)
+	}
+	if left != nil {
+		cmd = p.Update(left)
+	}
+	return ownedCommand(p, cmd)
 }
 
 func (f *frame) dragTo(msg tea.MouseMsg) tea.Cmd {

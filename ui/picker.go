@@ -119,6 +119,9 @@ func (p *picker) Size(w, h int) (int, int) {
 	return wide, min(max(len(p.opt.Items)+p.countGroups()+2, 6)+len(p.noteLines(wide)), pickerHeight(h))
 }
 
+// leastChoices are the rows that a list keeps below its note and card on a small screen.
+const leastChoices = 2
+
 // pickerWidth is as wide as a picker gets; pickerHeight as high on a screen of h rows.
 const pickerWidth = 76
 
@@ -281,7 +284,11 @@ func (p *picker) View(w, h int) string {
 	head, x := p.field.View(p.styles, p.styles.Glyphs.Prompt, p.opt.Placeholder, w)
 	p.cursorX = x
 	kinds, at := p.drawnLines()
-	out := append([]string{head}, p.noteLines(w)...)
+	above := p.noteLines(w)
+	if most := max(h-1-min(len(at), leastChoices), 0); len(above) > most { // what can be chosen goes before what is told
+		above, p.noted = above[:most], most
+	}
+	out := append([]string{head}, above...)
 	p.rows = max(1, h-len(out))
 	p.scrollToSelected(at)
 	for i := p.from; i < len(at) && len(out) < h; i++ {

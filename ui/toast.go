@@ -156,11 +156,11 @@ func (f *frame) notifyDesktop(message string) tea.Cmd {
 		return nil
 	}
 	message = strings.Map(func(r rune) rune {
-		if r == ';' || r < 0x20 {
+		if r == ';' {
 			return ' '
 		}
 		return r
-	}, message)
+	}, text.Inline(message))
 	if err := f.screen.Write(fmt.Sprintf("\a\x1b]9;Hermes: %s\x1b\\", text.Truncate(message, 120, ""))); err != nil {
 		f.failed = err
 	}

@@ -62,8 +62,7 @@ func (l *logView) Size(w, h int) (int, int) {
 
 func (l *logView) Update(msg tea.Msg) (tea.Cmd, bool) {
 	step := 0
-	switch m := msg.(type) {
-	case tea.KeyMsg:
+	if m, ok := msg.(tea.KeyMsg); ok {
 		switch m.String() {
 		case "esc", "q", "l", "enter":
 			return nil, true
@@ -80,17 +79,14 @@ func (l *logView) Update(msg tea.Msg) (tea.Cmd, bool) {
 		case "end", "G":
 			step = len(l.changes)
 		}
-	case tea.MouseMsg:
-		switch m.Button {
-		case tea.MouseButtonWheelUp:
-			step = -3
-		case tea.MouseButtonWheelDown:
-			step = 3
-		default:
-		}
 	}
-	l.top = max(0, min(l.top+step, len(l.changes)-max(l.h, 1)))
+	l.ScrollLines(step)
 	return nil, false
+}
+
+// ScrollLines implements ui.Scroller.
+func (l *logView) ScrollLines(step int) {
+	l.top = max(0, min(l.top+step, len(l.changes)-max(l.h, 1)))
 }
 
 func (l *logView) View(w, h int) string {

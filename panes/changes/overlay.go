@@ -65,6 +65,7 @@ type Overlay struct {
 	total  int
 	asks   *checkpoint.Plan // conflicts to be confirmed
 	busy   bool
+	drawn  ui.DrawnRows
 }
 
 // New shows a turn.
@@ -112,13 +113,6 @@ func (c *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyMsg:
 		return c.key(msg.String())
-	case tea.MouseMsg:
-		switch msg.Button { //nolint:exhaustive // the others do nothing here
-		case tea.MouseButtonWheelUp:
-			c.scroll(-3)
-		case tea.MouseButtonWheelDown:
-			c.scroll(3)
-		}
 	case Conflict:
 		c.asks, c.busy, c.from = msg.Plan, false, 0
 	case TookBack:
@@ -127,6 +121,21 @@ func (c *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 		c.busy = false
 	}
 	return nil, false
+}
+
+// ScrollLines implements ui.Scroller.
+func (c *Overlay) ScrollLines(lines int) { c.scroll(lines) }
+
+// RowAt implements ui.Lister.
+func (c *Overlay) RowAt(x, y int) (row int, chosen, ok bool) {
+	row, ok = c.drawn.At(x, y)
+	return row, row == c.at, ok
+}
+
+// ChooseRow implements ui.Lister.
+func (c *Overlay) ChooseRow(row int) tea.Cmd {
+	c.nextFile(row - c.at)
+	return nil
 }
 
 func (c *Overlay) key(key string) (tea.Cmd, bool) {
@@ -218,6 +227,7 @@ func (c *Overlay) View(w, h int) string {
 
 // content is what stands and what scrolls.
 func (c *Overlay) content(w int) (head, body []string) {
+	c.drawn = ui.DrawnRows{}
 	if c.asks != nil {
 		head = []string{c.styles.Warn.Render(text.Truncate("Changed since by somebody else. Putting these back loses that (an undo of the undo brings it back):", w, "…")), ""}
 		for _, st := range c.asks.Conflicts() {
@@ -229,6 +239,7 @@ func (c *Overlay) content(w int) (head, body []string) {
 		return []string{c.styles.Dim.Render("  nothing")}, nil
 	}
 	from := max(min(c.at-maxNames/2, len(c.turn.Files)-maxNames), 0)
+	c.drawn.PlaceFrom(0, 0, w, from, min(maxNames, len(c.turn.Files)-from))
 	for i := from; i < min(from+maxNames, len(c.turn.Files)); i++ {
 		head = append(head, c.name(i, w))
 	}

@@ -99,3 +99,24 @@ func TestDrawsAnywhere(t *testing.T) {
 		t.Errorf("paths are not shown from the folder:\n%s", view)
 	}
 }
+
+// A click chooses a file; on the file that is shown, and in its diff, it does nothing.
+func TestTheMouseChoosesAFile(t *testing.T) {
+	d := &did{}
+	o := shown(t, d, true)
+	for _, on := range []string{"b.txt", "b.txt", "a.txt", "- old"} {
+		if uitest.Click(t, o, 80, 20, on) {
+			t.Errorf("a click on %s closes", on)
+		}
+		if want := map[string]int{"b.txt": 1}[on]; o.at != want {
+			t.Errorf("a click on %s: file %d", on, o.at)
+		}
+	}
+	press(o, "u")
+	if o.View(80, 20); len(d.scope) != 1 {
+		t.Errorf("asked for %q", d.scope)
+	}
+	if _, _, ok := o.RowAt(2, 0); ok {
+		t.Error("a question has rows of files")
+	}
+}

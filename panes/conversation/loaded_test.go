@@ -1,11 +1,13 @@
 package conversation
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"hermes/core/chat"
+	"hermes/core/event"
 )
 
 // TestAResumedMessageKeepsTimeModelAndTokens: what stood in its name line while it was said stands
@@ -81,5 +83,41 @@ func TestAnEditedCommandIsShownAfterAReload(t *testing.T) {
 	}}})
 	if v := seen(p); !strings.Contains(v, "terminal  rm -rf build/tmp") {
 		t.Errorf("the call shows another command:\n%s", v)
+	}
+}
+
+// TestAPersonsCommandsAreSetOff: what is said next stands a row below, as it is said and when it is
+// read again.
+func TestAPersonsCommandsAreSetOff(t *testing.T) {
+	ran := assistant(2, "", toolCall("a", "echo hi"))
+	ran.From, ran.Model = chat.Person(), ""
+	zero := 0
+	result := chat.ToolResult{CallID: "a", Name: "terminal", Text: "hi there", ExitCode: &zero, Took: time.Second}
+	all := []chat.Message{user(1, "$ echo hi"), ran, {ID: 3, Seq: 3, Role: chat.RoleTool, Result: &result}, user(4, "and now?")}
+	live := open(t, &world{})
+	say(live, event.TurnStarted{}, event.MessageAdded{Message: all[0]}, event.MessageStarted{MessageID: 2, From: chat.Person()},
+		event.MessageSealed{Message: ran}, event.ToolStarted{Call: ran.Calls[0]}, event.ToolEnded{Result: result},
+		event.MessageAdded{Message: all[2]}, event.TurnEnded{Reason: event.TurnDone}, event.TurnStarted{}, event.MessageAdded{Message: all[3]})
+	for what, p := range map[string]*Pane{"live": live, "loaded": open(t, &world{messages: all})} {
+		lines := strings.Split(seen(p), "\n")
+		at := slices.IndexFunc(lines, func(l string) bool {
+			return strings.HasPrefix(strings.TrimSpace(l), "You") && !strings.Contains(l, "You ran")
+		})
+		if at < 1 || strings.TrimSpace(lines[at-1]) != "" || strings.TrimSpace(lines[at-2]) == "" {
+			t.Errorf("%s: not one blank row above it:\n%s", what, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// TestACallThatACrashEndedClaimsNoTime: nobody measured it.
+func TestACallThatACrashEndedClaimsNoTime(t *testing.T) {
+	cut := chat.ToolResult{CallID: "a", Name: "terminal", Text: "The program ended.", IsError: true, Interrupted: true}
+	all := []chat.Message{user(1, "go"), assistant(2, "", toolCall("a", "make")), {ID: 3, Seq: 3, Role: chat.RoleTool, At: start, Result: &cut}}
+	if v := seen(open(t, &world{messages: all})); !strings.Contains(v, "interrupted") || strings.Contains(v, " 0.0 s") {
+		t.Errorf("after a crash:\n%s", v)
+	}
+	cut.Took = 4 * time.Second
+	if v := seen(open(t, &world{messages: all})); !strings.Contains(v, "interrupted  ") || !strings.Contains(v, "4.0 s") {
+		t.Errorf("after esc:\n%s", v)
 	}
 }

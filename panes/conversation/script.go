@@ -93,7 +93,7 @@ func (s *script) messageItems(m chat.Message) []list.Item {
 	switch m.Role {
 	case chat.RoleUser:
 		var out []list.Item
-		if s.last == chat.RoleAssistant && !s.spaced { // it steers, right under a call
+		if s.last != "" && !s.spaced { // it stands right under a call
 			out = append(out, &gap{s.newBase(m.ID)})
 		}
 		s.last, s.spaced = m.Role, true
@@ -140,7 +140,7 @@ func (s *script) assistantItems(m chat.Message) []list.Item {
 
 // openingItems is the name line of a turn's first answer; later ones are only set off.
 func (s *script) openingItems(id int64, model string, at time.Time) []list.Item {
-	first, spaced := s.last != chat.RoleAssistant, s.spaced
+	first, spaced := s.last != chat.RoleAssistant, s.spaced || s.last == ""
 	s.last, s.spaced = chat.RoleAssistant, true
 	switch {
 	case !first && spaced:
@@ -149,10 +149,14 @@ func (s *script) openingItems(id int64, model string, at time.Time) []list.Item 
 		return []list.Item{&gap{s.newBase(id)}}
 	}
 	s.head = &header{base: s.newBase(id), name: "Hermes", at: at}
+	out := []list.Item{s.head}
+	if !spaced {
+		out = []list.Item{&gap{s.newBase(id)}, s.head}
+	}
 	if model = oneLine(model); model != "" {
 		s.head.facts = []string{model}
 	}
-	return []list.Item{s.head}
+	return out
 }
 
 // closingItems are a message's calls, and how it ended when it did not end well.

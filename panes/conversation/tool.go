@@ -151,7 +151,7 @@ func (c *call) noteEnd(at time.Time, r chat.ToolResult) {
 	if r.Backend != "" {
 		c.backend = oneLine(r.Backend)
 	}
-	if c.started.IsZero() {
+	if c.started.IsZero() && (r.Took > 0 || !r.Interrupted) { // a crash left nobody who knows how long it ran
 		c.started = at.Add(-r.Took)
 	}
 	if len(r.Ran) > 0 {

@@ -40,6 +40,7 @@ type Overlay struct {
 	from   int    // first line of the diff in view
 	page   int
 	total  int
+	drawn  ui.DrawnRows
 }
 
 // New makes the overlay.
@@ -106,15 +107,23 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 		v.takeList(msg)
 	case tea.KeyMsg:
 		return v.key(msg.String())
-	case tea.MouseMsg:
-		switch msg.Button { //nolint:exhaustive // the others do nothing here
-		case tea.MouseButtonWheelUp:
-			v.scroll(-3)
-		case tea.MouseButtonWheelDown:
-			v.scroll(3)
-		}
 	}
 	return nil, false
+}
+
+// ScrollLines implements ui.Scroller.
+func (v *Overlay) ScrollLines(lines int) { v.scroll(lines) }
+
+// RowAt implements ui.Lister.
+func (v *Overlay) RowAt(x, y int) (row int, chosen, ok bool) {
+	row, ok = v.drawn.At(x, y)
+	return row, row == max(v.selected(), 0), ok && row < len(v.open)
+}
+
+// ChooseRow implements ui.Lister.
+func (v *Overlay) ChooseRow(row int) tea.Cmd {
+	v.at, v.from, v.sure = v.open[row].ID, 0, ""
+	return nil
 }
 
 func (v *Overlay) key(key string) (tea.Cmd, bool) {
@@ -174,6 +183,7 @@ func (v *Overlay) View(w, h int) string {
 	}
 	high := min(len(v.open), max(h/4, 1))
 	from := max(min(at-high/2, len(v.open)-high), 0)
+	v.drawn.PlaceFrom(0, 0, w, from, high)
 	var out []string
 	for i := from; i < from+high; i++ {
 		mark, st := "  ", v.styles.Text
@@ -227,6 +237,9 @@ func (v *Overlay) look(p learn.Proposal, w int) []string {
 			render = v.styles.Warn.Render
 		}
 		add(c.Words(), render)
+	}
+	if p.Waits != "" {
+		add("waits for you in every mode: "+p.Waits, v.styles.Warn.Render)
 	}
 	if p.Tainted != "" {
 		add("! read it closely: "+p.Tainted, v.styles.Warn.Render)

@@ -93,3 +93,21 @@ func TestDrawsAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// A click chooses a proposal and accepts none.
+func TestTheMouseChoosesAProposal(t *testing.T) {
+	var did []string
+	v := shown(t, style.None, &did)
+	for _, on := range []string{"p6", "p7", "p7", "two."} {
+		if uitest.Click(t, v, 80, 24, on) {
+			t.Errorf("a click on %s closes", on)
+		}
+		if want := strings.Replace(on, "two.", "p7", 1); v.at != want {
+			t.Errorf("a click on %s: %s", on, v.at)
+		}
+	}
+	uitest.Click(t, v, 80, 24, "p6")
+	if view := v.View(80, 24); !strings.Contains(view, "good in 1 of 5") || len(did) > 0 {
+		t.Errorf("did %q:\n%s", did, view)
+	}
+}

@@ -82,6 +82,7 @@ type Pane struct {
 	stale  bool
 	memo   string
 	memoOK bool
+	drawn  ui.DrawnRows
 }
 
 var (
@@ -160,14 +161,22 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(showToast(event.Info, m.said), p.loadEntries)
 	case editedMsg:
 		return p.handleEdited(m)
-	case tea.MouseMsg:
-		switch m.Button { //nolint:exhaustive // the others do nothing here
-		case tea.MouseButtonWheelUp:
-			p.moveCursor(-1)
-		case tea.MouseButtonWheelDown:
-			p.moveCursor(1)
-		}
 	}
+	return nil
+}
+
+// ScrollLines implements ui.Scroller: it goes to other entries, one at a time.
+func (p *Pane) ScrollLines(lines int) { p.moveCursor(max(min(lines, 1), -1)) }
+
+// RowAt implements ui.Lister.
+func (p *Pane) RowAt(x, y int) (row int, chosen, ok bool) {
+	row, ok = p.drawn.At(x, y)
+	return row, row == p.cursor, ok
+}
+
+// ChooseRow implements ui.Lister.
+func (p *Pane) ChooseRow(row int) tea.Cmd {
+	p.moveCursor(row - p.cursor)
 	return nil
 }
 

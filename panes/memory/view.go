@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -43,6 +44,7 @@ func (p *Pane) render() string {
 		return text.Block(p.wrapIndented("! "+p.err, p.styles.Bad, 0), p.w, p.h)
 	}
 	var all []string
+	var rowOf []int
 	from, to := 0, 0
 	for i, r := range p.rows {
 		at := len(all)
@@ -54,12 +56,14 @@ func (p *Pane) render() string {
 		if i == p.cursor {
 			from, to = at, len(all)
 		}
+		rowOf = append(rowOf, slices.Repeat([]int{i}, len(all)-at)...)
 	}
 	p.top = max(min(p.top, from), min(to-p.h, from), 0)
 	p.top = max(min(p.top, len(all)-p.h), 0)
 	if to-from < p.h && to > p.top+p.h {
 		p.top = to - p.h
 	}
+	p.drawn.Place(0, 0, p.w, rowOf[p.top:]...)
 	return text.Block(all[p.top:], p.w, p.h)
 }
 

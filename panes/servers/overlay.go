@@ -92,6 +92,7 @@ type Overlay struct {
 	end     bool // the end is to be in view
 	login   LoginShown
 	pasted  field.Field
+	drawn   ui.DrawnRows
 }
 
 // New shows the servers, the one with this name first.
@@ -186,13 +187,6 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 			return v.handleLoginKey(msg), false
 		}
 		return v.handleKey(msg.String())
-	case tea.MouseMsg:
-		switch msg.Button { //nolint:exhaustive // the others do nothing here
-		case tea.MouseButtonWheelUp:
-			v.scrollBy(-3)
-		case tea.MouseButtonWheelDown:
-			v.scrollBy(3)
-		}
 	case Listed:
 		v.takeListed(msg)
 	case LogRead:
@@ -206,6 +200,21 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 		v.endLogin(msg)
 	}
 	return nil, false
+}
+
+// ScrollLines implements ui.Scroller.
+func (v *Overlay) ScrollLines(lines int) { v.scrollBy(lines) }
+
+// RowAt implements ui.Lister.
+func (v *Overlay) RowAt(x, y int) (row int, chosen, ok bool) {
+	row, ok = v.drawn.At(x, y)
+	return row, row == v.selectedIndex(), ok
+}
+
+// ChooseRow implements ui.Lister.
+func (v *Overlay) ChooseRow(row int) tea.Cmd {
+	v.moveBy(row - v.selectedIndex())
+	return nil
 }
 
 // handleLoginKey takes keys while a login waits.

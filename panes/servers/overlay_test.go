@@ -12,6 +12,7 @@ import (
 	"hermes/core/mcp"
 	"hermes/ui"
 	"hermes/ui/style"
+	"hermes/ui/text"
 	"hermes/ui/uitest"
 )
 
@@ -184,5 +185,35 @@ func TestLogin(t *testing.T) {
 	}
 	if want := []string{"paste qx", "stop"}; !slices.Equal(d.list, want) {
 		t.Errorf("%q", d.list)
+	}
+}
+
+// A click chooses a server, a second one opens its tools, and there the whole of what a tool says
+// is.
+func TestTheMouseChoosesAServer(t *testing.T) {
+	rows := someServers()
+	rows.Rows[1].Tools[0].Says = "Lists issues.\n\nArgs:\n    state: open or \u202eclosed"
+	v := New((&did{}).actions(), rows, "database")
+	v.Restyle(uitest.Styles(t, style.None))
+	for _, w := range []int{80, 40} {
+		v.at = "database"
+		uitest.Click(t, v, w, 20, "notes")
+		uitest.Click(t, v, w, 20, "github")
+		if v.at != "github" || v.mode != listing {
+			t.Fatalf("%d wide: %s, %v", w, v.at, v.mode)
+		}
+		uitest.Click(t, v, w, 20, "list_issues") // what is below the list is no row
+		if v.mode != listing {
+			t.Errorf("a click on a tool of the preview does something")
+		}
+		uitest.Click(t, v, w, 20, "github")
+		if view := text.Sanitize(v.View(w, 20)); v.mode != tools || !strings.Contains(view, "state: open or closed") || !strings.Contains(view, "          Args:") {
+			t.Errorf("%d wide: a click on the chosen server:\n%s", w, view)
+		}
+		uitest.Click(t, v, w, 20, "merge_pull_request")
+		if v.mode != tools {
+			t.Error("a click in the text does something")
+		}
+		press(v, "esc")
 	}
 }

@@ -1,16 +1,19 @@
 package servers
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
 	"hermes/core/mcp"
+	"hermes/ui"
 	"hermes/ui/diff"
 	"hermes/ui/text"
 )
 
 // View draws the list with a look into the selected server below it, or one thing in full.
 func (v *Overlay) View(w, h int) string {
+	v.drawn = ui.DrawnRows{}
 	if v.mode != listing {
 		v.page = h
 		return v.scrolledBlock(v.drawInside(w), w, h)
@@ -29,6 +32,7 @@ func (v *Overlay) View(w, h int) string {
 	at := v.selectedIndex()
 	room := max(min(len(v.rows), h/2), 1)
 	from := max(min(at-room/2, len(v.rows)-room), 0)
+	v.drawn.PlaceFrom(0, len(out), w, from, min(room, len(v.rows)-from))
 	for i := from; i < min(from+room, len(v.rows)); i++ {
 		out = append(out, v.drawLine(v.rows[i], i == at, w))
 	}
@@ -94,8 +98,8 @@ func (v *Overlay) toolLines(s mcp.Status, w int, full bool) []string {
 			continue
 		}
 		out = append(out, text.Truncate(head, w, v.styles.Glyphs.Ellipsis))
-		for _, line := range []string{t.Why, t.Gist, t.Name} {
-			if line != "" {
+		for _, said := range []string{t.Why, cmp.Or(t.Says, t.Gist), t.Name} {
+			for line := range strings.Lines(said) {
 				out = append(out, indentLines(v.wrapForeign(line, w-10, v.styles.Dim.Render))...)
 			}
 		}

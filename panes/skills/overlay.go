@@ -112,7 +112,8 @@ type Overlay struct {
 	asked  string // file of which the text was asked for
 	from   int    // first line of the preview in view
 	listed int    // rows of the list in view
-	page   int    // rows of the preview in view
+	lines  ui.DrawnRows
+	page   int // rows of the preview in view
 	total  int
 	cursor int
 	wide   bool
@@ -248,13 +249,6 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyMsg:
 		return v.handleKey(msg)
-	case tea.MouseMsg:
-		switch msg.Button { //nolint:exhaustive // the others do nothing here
-		case tea.MouseButtonWheelUp:
-			v.scrollBy(-3)
-		case tea.MouseButtonWheelDown:
-			v.scrollBy(3)
-		}
 	case Listed:
 		v.takeListed(msg)
 	case TextRead:

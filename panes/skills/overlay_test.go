@@ -2,6 +2,7 @@ package skills
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -302,5 +303,32 @@ func TestSkillsFirstKeysAreNotForIt(t *testing.T) {
 	press(t, v, "/", "enter", " ") // who looks for something saw the list
 	if strings.Join(d.list, ",") != "toggle release" {
 		t.Errorf("it did %v", d.list)
+	}
+}
+
+// A click chooses a skill and reads it, a second one does what enter does; the versions of a skill
+// are chosen so, too.
+func TestTheMouseChoosesASkill(t *testing.T) {
+	for _, w := range []int{60, 120} {
+		d := &did{}
+		v := shownSkills(t, d, "/home/me/.hermes/skills/bad/SKILL.md", style.None)
+		if uitest.Click(t, v, w, 30, "release  user") || !strings.Contains(v.View(w, 30), "make release") {
+			t.Errorf("%d wide, one click:\n%s", w, v.View(w, 30))
+		}
+		if uitest.Click(t, v, w, 30, "make release") || len(d.list) > 0 {
+			t.Errorf("%d wide: a click in the text did %q", w, d.list)
+		}
+		if !uitest.Click(t, v, w, 30, "release  user") || !slices.Equal(d.list, []string{"use release"}) {
+			t.Errorf("%d wide: the second click did %q", w, d.list)
+		}
+		press(t, v, "h")
+		if uitest.Click(t, v, w, 30, "v1 "); v.pastAt != 2 || !strings.Contains(v.View(w, 30), "zero") {
+			t.Errorf("%d wide, a version:\n%s", w, v.View(w, 30))
+		}
+		press(t, v, "esc", "n")
+		at := v.at
+		if uitest.Click(t, v, w, 30, "spare  user"); v.at != at {
+			t.Error("a click chooses another skill while one is named")
+		}
 	}
 }

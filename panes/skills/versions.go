@@ -41,9 +41,9 @@ func (v *Overlay) pastKey(key string, r skill.Row, ok bool) tea.Cmd {
 	case !ok || r.Source != skills.User:
 		return func() tea.Msg { return ui.Toast(event.Info, "only skills in your own folder have versions") }
 	case key == "u":
-		return v.do.Undo(r.Name)
+		return v.do.Undo(r.Key())
 	default:
-		return v.do.History(r.Name)
+		return v.do.History(r.Key())
 	}
 }
 
@@ -78,6 +78,7 @@ func (v *Overlay) viewVersions(w, h int) string {
 	rows := v.past.Rows
 	high := min(len(rows), max(h/3, 1))
 	from := max(min(v.pastAt-high/2, len(rows)-high), 0)
+	v.lines.PlaceFrom(0, 0, w, from, high)
 	var out []string
 	for i := from; i < from+high; i++ {
 		mark, st := "  ", v.styles.Text

@@ -6,6 +6,7 @@ import (
 
 	"hermes/core/skill"
 	"hermes/skills"
+	"hermes/ui"
 	"hermes/ui/markdown"
 	"hermes/ui/text"
 )
@@ -15,6 +16,7 @@ const wideSkills = 90
 
 // View draws the list and, beside or below it, a look into the selected skill.
 func (v *Overlay) View(w, h int) string {
+	v.lines = ui.DrawnRows{}
 	if v.mode == trusting {
 		v.page = h
 		return v.scrolledBlock(v.trustLines(w), w, h)
@@ -25,13 +27,13 @@ func (v *Overlay) View(w, h int) string {
 	head := v.drawHead(w)
 	body := h - len(head)
 	if v.wide = w >= wideSkills; !v.wide {
-		list := v.drawList(w, min(max(body/2, 3), len(v.shown)+1))
+		list := v.drawList(len(head), w, min(max(body/2, 3), len(v.shown)+1))
 		rest := body - len(list)
 		v.page = max(rest, 0)
 		return text.Block(append(append(head, list...), text.Lines(v.scrolledBlock(v.lookLines(w), w, rest))...), w, h)
 	}
 	left := min(w*2/5, 60)
-	list := v.drawList(left, body)
+	list := v.drawList(len(head), left, body)
 	v.page = body
 	look := text.Lines(v.scrolledBlock(v.lookLines(w-left-3), w-left-3, body))
 	out := head
@@ -78,14 +80,15 @@ func countOf(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// drawList draws the rows around the selected one.
-func (v *Overlay) drawList(w, h int) []string {
+// drawList draws the rows around the selected one, from line y on.
+func (v *Overlay) drawList(y, w, h int) []string {
 	if h <= 0 {
 		return nil
 	}
 	v.listed = h
 	at := v.selectedIndex()
 	from := max(min(at-h/2, len(v.shown)-h), 0)
+	v.lines.PlaceFrom(0, y, w, from, min(h, len(v.shown)-from))
 	var out []string
 	for i := from; i < min(from+h, len(v.shown)); i++ {
 		out = append(out, v.drawLine(v.rows[v.shown[i]], i == at, w))

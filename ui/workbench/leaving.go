@@ -34,11 +34,11 @@ func (w *workbench) farewellText(ctx context.Context) string {
 }
 
 func describeSession(info event.SessionInfo) string {
-	facts := []string{info.Title, fmt.Sprintf("%d tokens", info.Usage.Input+info.Usage.Output)}
+	facts := []string{info.Title, text.Thousands(info.Usage.Input+info.Usage.Output) + " tokens"}
 	if info.Title == "" {
 		facts[0] = "(no title)"
 	}
-	if info.Usage.CostKnown {
+	if info.Usage.CostKnown && info.Usage.Cost > 0 {
 		facts = append(facts, fmt.Sprintf("$%.4f", float64(info.Usage.Cost)/1e6))
 	}
 	return strings.Join(facts, ", ")

@@ -40,7 +40,7 @@ func shellDeps(app client.Client, cwd string) shell.Deps {
 	return shell.Deps{
 		Start: func(ctx context.Context, session, name string, w, h int, sink func(event.Stream, []byte)) (shell.Process, error) {
 			p, err := app.Backends().Start(ctx, backend.Request{
-				Session: session, Backend: name, Command: backend.Interactive, Home: homeOf(app, name, session, cwd), PTY: &backend.Size{Rows: h, Cols: w}, Sink: sink,
+				Session: session, Backend: name, Command: backend.Interactive, Shown: backend.InteractiveShown, Home: homeOf(app, name, session, cwd), PTY: &backend.Size{Rows: h, Cols: w}, Sink: sink,
 			})
 			if err != nil {
 				return nil, err

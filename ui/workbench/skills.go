@@ -254,7 +254,7 @@ func (w *workbench) goBack(name string, back func(app *core.App) (said string, e
 func versionsOf(app *core.App, name string) (view.Versions, error) {
 	h, err := app.Skills.Edits.History(name)
 	if err == nil && len(h.Versions) == 0 {
-		err = fmt.Errorf("no change of the skill %s is kept yet", name)
+		err = fmt.Errorf("no change of %s is kept yet", skills.DescribeKey(name))
 	}
 	out := view.Versions{Name: name}
 	for _, v := range slices.Backward(h.Versions) {

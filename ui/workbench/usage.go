@@ -86,18 +86,14 @@ func (v *usageView) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case usageMsg:
 		v.r = msg.r
-	case tea.MouseMsg:
-		switch msg.Button { //nolint:exhaustive // the others do nothing here
-		case tea.MouseButtonWheelUp:
-			v.scrollBy(-3)
-		case tea.MouseButtonWheelDown:
-			v.scrollBy(3)
-		}
 	case tea.KeyMsg:
 		return v.handleKey(msg.String())
 	}
 	return nil, false
 }
+
+// ScrollLines implements ui.Scroller.
+func (v *usageView) ScrollLines(lines int) { v.scrollBy(lines) }
 
 func (v *usageView) handleKey(key string) (tea.Cmd, bool) {
 	switch key {
