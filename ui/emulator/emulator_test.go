@@ -146,10 +146,10 @@ func TestKeys(t *testing.T) {
 	check(tea.KeyMsg{Type: tea.KeyF1}, "\x1bOP")
 	check(tea.KeyMsg{Type: tea.KeyF5}, "\x1b[15~")
 	check(tea.KeyMsg{Type: tea.KeyF12}, "\x1b[24~")
-	check(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("a\nb"), Paste: true}, "a\rb")
+	check(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("a\nb\x03\x1b\tc"), Paste: true}, "a\rb\tc")
 	term.Write([]byte("\x1b[?1h\x1b[?2004h"))
 	check(tea.KeyMsg{Type: tea.KeyUp}, "\x1bOA")
-	check(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("a\x1b[201~rm"), Paste: true}, "\x1b[200~a[201~rm\x1b[201~")
+	check(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("a\x1b[201~rm\u009b\x03"), Paste: true}, "\x1b[200~a[201~rm\x1b[201~")
 	term.Write([]byte("\x1b[?1l"))
 	check(tea.KeyMsg{Type: tea.KeyUp}, "\x1b[A")
 }

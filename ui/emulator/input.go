@@ -3,6 +3,7 @@ package emulator
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
@@ -64,14 +65,19 @@ func withAlt(on bool, s string) []byte {
 	return []byte(s)
 }
 
-// pasteSequence is text from the clipboard: an end of the brackets inside of it would make commands
-// of the rest.
+// pasteSequence is text from the clipboard without what would be keys: an end of the brackets
+// inside of it would make commands of the rest, and ctrl+c of a page is not the person's.
 func pasteSequence(s string, brackets bool) []byte {
-	s = strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(s)
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\r' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(s))
 	if !brackets {
 		return []byte(s)
 	}
-	return []byte(ansi.BracketedPasteStart + strings.ReplaceAll(s, "\x1b", "") + ansi.BracketedPasteEnd)
+	return []byte(ansi.BracketedPasteStart + s + ansi.BracketedPasteEnd)
 }
 
 // encoded is how xterm writes a key: a letter ("A") or a number ("5~"), and the modifiers: 1 shift,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/chroma/v2"
 	"pgregory.net/rapid"
@@ -91,6 +92,8 @@ func TestHighlightingKeepsEveryByte(t *testing.T) {
 // TestALexerThatHangsLeavesPlainCode: the patterns of lexers backtrack, so one of them can need
 // hours for a line.
 func TestALexerThatHangsLeavesPlainCode(t *testing.T) {
+	defer func(usual time.Duration) { Budget = usual }(Budget)
+	Budget = 150 * time.Millisecond
 	h := New(colours(), text.Pen{})
 	h.lexers["evil"] = chroma.MustNewLexer(&chroma.Config{Name: "evil"}, func() chroma.Rules {
 		return chroma.Rules{"root": {{Pattern: `(([a-z])+.)+[A-Z]([a-z])+$`, Type: chroma.Keyword, Mutator: nil}, {Pattern: `.|\n`, Type: chroma.Text, Mutator: nil}}}

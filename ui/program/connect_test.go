@@ -28,9 +28,9 @@ func TestConnectFromInsideTheProgram(t *testing.T) {
 	s.WaitFor("any address that speaks like OpenAI")
 	s.Type("\r")
 	s.WaitFor("https://host/v1")
-	s.Type("localhost\r")
-	s.WaitFor("begin with http:// or https://")
-	s.Type("\x15" + m.URL + "\r")
+	s.Type("my server\r")
+	s.WaitFor("is no address")
+	s.Type("\x15" + strings.TrimPrefix(m.URL, "http://") + "\r")
 	s.WaitFor("the settings it is providers.NAME")
 	s.Type("\x15openai\r")
 	s.WaitFor("is the name of a vendor")
@@ -85,6 +85,35 @@ func completed(t *testing.T, s *uitest.Screen, begin, whole string) {
 	t.Fatalf("%s is not offered for %s:\n%s", whole, begin, s.Settle())
 }
 
+// A session that was there gets the model that was connected, and so does each that begins then.
+func TestNewSessionsShowTheModelThatWasConnected(t *testing.T) {
+	m := modeltest.NewScript(t, modeltest.Script{
+		Models: []modeltest.Model{{ID: "test-model"}}, Turns: []modeltest.Turn{{Text: "Hi."}},
+	})
+	h := newHome(t, "model: offline/offline\nproviders:\n  other:\n    base_url: http://127.0.0.1:1/v1\n")
+	s := h.open()
+	say(s, "$ echo here before")
+	s.WaitFor("no model: /connect")
+	s.WaitFor("done after")
+	say(s, "/connect "+m.URL)
+	s.WaitFor("the settings it is providers.NAME")
+	s.Type("\r")
+	s.WaitFor("Key for custom")
+	s.Type("\r")
+	s.WaitFor("Which model of custom?")
+	s.Type("\r")
+	s.WaitFor("Theme")
+	s.Type("\x1b")
+	s.WaitGone("Theme")
+	s.WaitGone("no model: /connect")
+	s.Type(split)
+	s.WaitFor("New conversation")
+	if screen := s.Settle(); strings.Contains(screen, "no model: /connect") {
+		t.Errorf("a new session is said to have no model:\n%s", screen)
+	}
+	leave(t, s)
+}
+
 // An address is enough: after the command, or typed where the servers are listed.
 func TestConnectTakesAnAddress(t *testing.T) {
 	m := modeltest.New(t)
@@ -96,10 +125,10 @@ func TestConnectTakesAnAddress(t *testing.T) {
 	s.WaitGone("providers.NAME")
 	say(s, "/connect")
 	s.WaitFor("Connect a model: which server?")
-	s.Type("localhost")
+	s.Type("local")
 	s.WaitFor("another server")
-	s.Type("\x15" + m.URL)
-	s.WaitFor("a server at this address")
+	s.Type("\x15" + strings.TrimPrefix(m.URL, "http://"))
+	s.WaitFor(m.URL + "  a server at this address")
 	s.Type("\r")
 	s.WaitFor("the settings it is providers.NAME")
 	s.Type("\r")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"hermes/core/store"
 	"hermes/core/testwait"
 	"hermes/pool/docker/dockertest"
+	"hermes/pool/runner"
 	"hermes/ui/cli"
 )
 
@@ -25,7 +27,22 @@ import (
 // tests that need a process of their own.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC //nolint:gosmopolitan // pictures show the time of day
+	setRoot()
 	testscript.Main(tests{m}, map[string]func(){"hermes": func() { os.Exit(Main("")) }, "mcpserver": serveTools, "ordersserver": serveOrders})
+}
+
+// rootName is the variable that tells the programs which these tests start where they come from.
+const rootName = "HERMES_TESTED_BELOW"
+
+// setRoot makes nothing above these tests count as what drives the program: they may run in a call
+// of another Hermes. A program that a tested one starts is driven all the same.
+func setRoot() {
+	root, err := strconv.Atoi(os.Getenv(rootName))
+	if err != nil || filepath.Base(os.Args[0]) != "hermes" {
+		root = os.Getpid()
+		_ = os.Setenv(rootName, strconv.Itoa(root))
+	}
+	driven = func() bool { return runner.InsideBelow(root) }
 }
 
 // tests are those of this package, which leave no images behind.
@@ -82,7 +99,7 @@ func (h *home) configure(settings string) {
 // server that somebody runs here must not answer for the offline one, so a home without a
 // configured model names that.
 func (h *home) env() []string {
-	env := []string{"HOME=" + h.dir, "HERMES_HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
+	env := []string{"HOME=" + h.dir, "HERMES_HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0", rootName + "=" + os.Getenv(rootName)}
 	settings, err := os.ReadFile(filepath.Join(h.dir, "config.yaml"))
 	if err != nil || !bytes.Contains(settings, []byte("base_url")) {
 		env = append(env, "HERMES_MODEL=offline")

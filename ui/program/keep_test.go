@@ -79,7 +79,7 @@ func TestLeavingSaysHowToComeBack(t *testing.T) {
 	typed(s, "$ echo come''back")
 	s.WaitFor("comeback")
 	leave(t, s)
-	if got := s.WaitFor("hermes --resume "); !strings.Contains(got, "tokens") || !strings.Contains(got, "kept for it, stopped, for 24 h 0 min: default") {
+	if got := s.WaitFor("hermes --resume "); !strings.Contains(got, "tokens") || !strings.Contains(got, "kept for it, stopped, for 24 h: default") {
 		t.Errorf("%s", got)
 	}
 }

@@ -3,6 +3,7 @@ package program
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -228,4 +229,50 @@ func TestTurnsAreMarkedInTheWholeProgram(t *testing.T) {
 	s.Type(esc)
 	s.WaitGone("Trace 2 of 2")
 	leave(t, s)
+}
+
+// A procedure of the person's is improved in the whole program: its runs fail, the screen says that
+// something was learned, shows the change and makes it by one key; the next run works, the command
+// line has the versions and takes the change back.
+func TestAProcedureIsImprovedInTheWholeProgram(t *testing.T) {
+	server := modeltest.NewScript(t, modeltest.Script{Rule: learntest.Runner, Keep: 50})
+	h := newHome(t, serverSettings(server)+"approvals: {mode: off}\nlearning: {mode: propose, interval: 0s}\n")
+	w := learntest.NewWorld(t, h.work)
+	first, second := learntest.NewWord(), learntest.NewWord()
+	w.Put(".gate", second)
+	w.Put("told.txt", "the word is "+second)
+	file := filepath.Join(h.dir, "skills/release_site.yaml")
+	putFile(t, file, learntest.Procedure(first, "  improvement: {track_metrics: [success_rate], min_samples_for_update: 2}\n"))
+	if r := h.run("skills", "run", "release_site", "--yes", "--cwd", h.work); r.code == cli.ExitOK || !strings.Contains(r.out+r.err, "closed") {
+		t.Fatalf("%+v", r)
+	}
+	h.tells("trace last", "procedure:release_site, chosen by the person", "Open the gate: failed, exit code 1", "outcome  bad")
+	s := h.screen(120, 36, ui.Options{}, "")
+	s.WaitFor("asks for nothing")
+	say(s, "/release_site")
+	s.WaitFor("1 learned: /learn")
+	say(s, "/learn")
+	picture := s.WaitFor("The word of the gate has changed.")
+	for _, want := range []string{"change   procedure:release_site", "from 2 turns", "./release.sh " + first, "./release.sh " + second} {
+		if !strings.Contains(picture, want) {
+			t.Errorf("the proposal does not show %q:\n%s", want, picture)
+		}
+	}
+	s.Type("y")
+	s.WaitFor("Nothing waits for a word.")
+	s.Type(esc)
+	s.WaitGone("Nothing waits for a word.")
+	w.Drop("told.txt")
+	say(s, "/release_site")
+	s.WaitFor("gate opened")
+	eventually(t, "the turn is judged", func() bool { return strings.Contains(h.run("trace", "last").out, "outcome  good") })
+	h.tells("trace last", "procedure:release_site v1, chosen by the person", "what must be true afterwards is (1 checks)")
+	h.tells("skills history release_site", "edit release_site.yaml", "learned", "1/0", "version 1, 1 turn: success_rate 1")
+	h.tells("skills history release_site --json", `"measured"`, `"name": "success_rate"`)
+	h.tells("learn show p1", "change procedure:release_site  accepted", "+        command: ./release.sh "+second)
+	leave(t, s)
+	h.tells("skills undo release_site", "taken back: edit of release_site/release_site.yaml")
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), first) {
+		t.Errorf("it is not taken back: %v %s", err, text)
+	}
 }

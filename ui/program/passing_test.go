@@ -86,7 +86,7 @@ func TestASkillIsPassedWhatItAsksFor(t *testing.T) {
 	want("unasked", saw, "hermes skills allow site")
 	want("unasked", saw, "script: 0 False")
 
-	if r := h.run("skills", "allow", "site", "--yes"); r.code != cli.ExitOK || !strings.Contains(r.err, "site asks for SITE_TOKEN and the files google_token.json (not trusted)") {
+	if r := h.run("skills", "allow", "site", "--yes"); r.code != cli.ExitOK || !strings.Contains(r.err, "site asks for SITE_TOKEN and the files google_token.json (not trusted)") || !strings.Contains(r.err, "passed from now on") {
 		t.Errorf("%+v", r)
 	}
 	if r := h.run("skills", "list"); !strings.Contains(r.err, "google_token.json (trusted)") {

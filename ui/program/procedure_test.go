@@ -126,3 +126,72 @@ func TestTheSeedWatchesServices(t *testing.T) {
 		t.Errorf("%d model calls: the report is made of what the checks found", n)
 	}
 }
+
+// The seed's api_migration in a project of another language, on the screen: each step asks first,
+// as its strategy says, two are done by a model that sees what was found, and nothing is changed.
+func TestTheSeedMigratesAnAPI(t *testing.T) {
+	h, server := homeWith(t, modeltest.Turn{Text: `{"text": "the order of arguments"}`}, modeltest.Turn{Text: `{"text": "swap them in src/main.rs"}`})
+	h.configure(serverSettings(server))
+	h.write(h.work, "Cargo.toml", "[dependencies]\ntiny-pad = { version = \"1.3\" }\n")
+	for _, dir := range []string{"src", "vendor/tiny-pad"} {
+		if err := os.MkdirAll(filepath.Join(h.work, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const program = "use tiny_pad::pad;\nfn main() { pad(\"a\", 3); }\n"
+	h.write(h.work, "src/main.rs", program)
+	h.write(h.work, "vendor/tiny-pad/CHANGELOG.md", "# 2.0.0\nthe order of arguments changed\n")
+	s := h.open()
+	say(s, "/api_migration")
+	for _, question := range []string{"│  Run the step \"检测当前 API 版本", "│  Run the step \"获取变更日志", "│  迁移方案已生成"} {
+		s.WaitFor(question)
+		waitUntilHeard(s, "1", question)
+	}
+	s.WaitFor("5/5")
+	leave(t, s)
+	asked := server.Requests()
+	if len(asked) != 2 {
+		t.Fatalf("%d requests, want one a model step", len(asked))
+	}
+	var seen string
+	for _, r := range asked {
+		for _, m := range r.Messages {
+			seen += m.Text() + "\n"
+		}
+	}
+	for _, want := range []string{"the order of arguments changed", "use tiny_pad::pad;", "src/main.rs"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("the model was not told %q:\n%s", want, seen)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(h.work, "src/main.rs")); err != nil || string(text) != program {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
+// The seed's code_review in a repository: git says what changed, a model judges it, and the
+// article's template reports it.
+func TestTheSeedReviewsCode(t *testing.T) {
+	h, server := homeWith(t, modeltest.Turn{Text: `{"issues": [{"file": "pay.go", "line": 2, "severity": "minor", "message": "say why", "suggestion": "x"}, ` +
+		`{"file": "pay.go", "line": 3, "severity": "critical", "message": "b is lost", "suggestion": "y"}], "positives": [{"message": "small"}], "risk_level": "high"}`})
+	h.configure(serverSettings(server))
+	h.write(h.work, "pay.go", "package pay\n")
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"}} {
+		if out, err := exec.Command("git", append([]string{"-C", h.work}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	h.write(h.work, "pay.go", "package pay\n\nfunc Pay(a, b int) int { return a }\n")
+	r := h.run("run", "run procedure code_review target=main", "--yes")
+	if r.code != cli.ExitOK {
+		t.Fatalf("code %d\n%s\n%s", r.code, r.out, r.err)
+	}
+	for _, want := range []string{"变更文件数:1", "新增行数:2", "风险等级:high", "**[critical]** pay.go:3", "b is lost", "say why", "4. 生成审查报告: done"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("%q is missing in\n%s\n%s", want, r.out, r.err)
+		}
+	}
+	if n := len(server.Requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}

@@ -31,6 +31,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			for name, value := range map[string]string{
 				"GORACE": "atexit_sleep_ms=0", "HOME": env.WorkDir + "/home", "HERMES_HOME": env.WorkDir + "/home/.hermes", "HERMES_MODEL": "offline",
+				rootName: os.Getenv(rootName),
 			} {
 				env.Setenv(name, value)
 			}

@@ -134,13 +134,19 @@ func (x *tmux) wantModes(want, when string) {
 // open starts the program from the shell and returns what its end will print, and its process.
 func (x *tmux) open() (mark string, process int) {
 	x.t.Helper()
+	return x.openUntil("asks for risky things")
+}
+
+// openUntil is open at a level that the status row says in other words.
+func (x *tmux) openUntil(level string) (mark string, process int) {
+	x.t.Helper()
 	x.shell("stty -g > before; clear")
 	_ = os.Remove(filepath.Join(x.h.work, "pid"))
 	x.said++
 	mark = fmt.Sprintf("[%d:", x.said)
 	x.typed(`sh -c 'echo $$ > pid; exec hermes'; echo ` + quote(mark) + "$?]")
 	x.keys("Enter")
-	x.shows("asks for risky things")
+	x.shows(level)
 	pid, err := os.ReadFile(filepath.Join(x.h.work, "pid"))
 	if err == nil {
 		process, err = strconv.Atoi(strings.TrimSpace(string(pid)))
@@ -168,7 +174,7 @@ func TestInARealTerminal(t *testing.T) {
 	x.do("resize-window", "-x", "80", "-y", "24")
 	x.shows("1 Sessions │ 2 Chat")
 	x.do("resize-window", "-x", "120", "-y", "40")
-	x.shows("3 Output")
+	x.shows("3 Overview") // "3 Output" stood in the row of tabs before
 
 	x.do("set-buffer", strings.Repeat("a pasted line\n", 10))
 	x.do("paste-buffer", "-p")

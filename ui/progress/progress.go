@@ -149,7 +149,7 @@ func Size(n int64) string {
 	}
 }
 
-// Duration is a time in few words: 24 s, 3 min, 2 h 5 min, 3 d 4 h.
+// Duration is a time in few words: 24 s, 3 min, 2 h 5 min, 24 h, 3 d 4 h.
 func Duration(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < 2*time.Minute:
@@ -157,8 +157,16 @@ func Duration(d time.Duration) string {
 	case d < time.Hour:
 		return fmt.Sprintf("%d min", int(d.Minutes()))
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+		return joinUnits(int(d.Hours()), "h", int(d.Minutes())%60, "min")
 	default:
-		return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
+		return joinUnits(int(d.Hours())/24, "d", int(d.Hours())%24, "h")
 	}
+}
+
+// joinUnits is a time in two units, or in the large one alone when nothing is left of the other.
+func joinUnits(large int, unit string, small int, smallUnit string) string {
+	if small == 0 {
+		return fmt.Sprintf("%d %s", large, unit)
+	}
+	return fmt.Sprintf("%d %s %d %s", large, unit, small, smallUnit)
 }

@@ -66,3 +66,14 @@ func TestAnyLineFits(t *testing.T) {
 		}
 	})
 }
+
+func TestATimeNamesNoEmptyUnit(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		90 * time.Second: "90 s", 3 * time.Minute: "3 min", 2*time.Hour + 5*time.Minute: "2 h 5 min",
+		24 * time.Hour: "24 h", 48 * time.Hour: "2 d", 76 * time.Hour: "3 d 4 h",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("Duration(%v) = %q, want %q", d, got, want)
+		}
+	}
+}

@@ -14,14 +14,17 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core/event"
+	"hermes/core/testwait"
 	"hermes/themes"
 	"hermes/ui"
+	"hermes/ui/highlight"
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
 
 // teatest brings the flag as well; whoever comes first defines it.
 func init() {
+	highlight.Budget = testwait.Hang // what is coloured is not judged by the clock
 	if flag.Lookup("update") == nil {
 		flag.Bool("update", false, "write the golden files anew")
 	}
@@ -194,4 +197,24 @@ func Envelopes(h event.Header, events ...event.Event) []event.Envelope {
 		bus.Publish(h, e)
 	}
 	return box.Drain()
+}
+
+// Click clicks where an overlay of w x h cells shows a text, as the frame does, and reports whether
+// it is done then. The messages of commands come back to it.
+func Click(t *testing.T, o ui.Overlay, w, h int, on string) (done bool) {
+	t.Helper()
+	for y, line := range strings.Split(text.Sanitize(o.View(w, h)), "\n") {
+		if before, _, ok := strings.Cut(line, on); ok {
+			cmd, left := ui.PointAt(o, tea.MouseMsg{X: text.Width(before), Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+			if left != nil {
+				cmd, done = o.Update(left)
+			}
+			if cmd != nil {
+				o.Update(cmd())
+			}
+			return done
+		}
+	}
+	t.Fatalf("%q is not shown:\n%s", on, text.Sanitize(o.View(w, h)))
+	return false
 }

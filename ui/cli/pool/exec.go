@@ -115,7 +115,7 @@ func (w *poolWork) runCommand(ctx context.Context, name string, argv []string, x
 		r.Home = w.cwd
 	}
 	if argv == nil {
-		r.Command = backend.Interactive
+		r.Command, r.Shown = backend.Interactive, backend.InteractiveShown
 	}
 	for _, pair := range x.env {
 		k, v, ok := strings.Cut(pair, "=")

@@ -48,6 +48,11 @@ func (c *command) skillsAllow() *cobra.Command {
 			if err := lib.Grant(cmd.Context(), project, w, !no); err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
+			if no {
+				c.Note("nothing is passed, and nobody asks again until %s changes", text.Sanitize(s.Name))
+				return nil
+			}
+			c.Note("passed from now on, until a byte of %s changes", text.Sanitize(s.Name))
 			return nil
 		},
 	}

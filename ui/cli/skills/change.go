@@ -238,13 +238,13 @@ func (c *command) skillsRemove() *cobra.Command {
 
 func (c *command) skillsUndo() *cobra.Command {
 	return &cobra.Command{
-		Use: "undo <name>", Short: "Take back the last change of a skill that the agent or this command made", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Use: "undo <name>", Short: "Take back the last change of a skill or procedure that hermes made", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			lib, _, _, err := c.SkillLibrary()
 			if err != nil {
 				return err
 			}
-			what, err := lib.Undo(args[0])
+			what, err := lib.Undo(lib.KeyOf(cmd.Context(), args[0]))
 			if err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}

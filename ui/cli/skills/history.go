@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,12 +30,14 @@ type versionJSON struct {
 	Removed int     `json:"removed"`
 	Gone    bool    `json:"gone"`
 	Current bool    `json:"current"`
-	Text    *string `json:"text"` // SKILL.md; null when there was none
+	Text    *string `json:"text"` // SKILL.md, or the procedure; null when there was none
 	// Uses are what came of the turns in which this text was used; null: none is known.
 	Uses *learn.Uses `json:"uses"`
+	// Measured is what a procedure's track_metrics asks for.
+	Measured []learn.Metric `json:"measured,omitempty"`
 }
 
-func versionsJSON(h skills.History, uses map[string]learn.Uses) []versionJSON {
+func versionsJSON(h skills.History, uses map[string]learn.Uses, measured map[string][]learn.Metric) []versionJSON {
 	out := []versionJSON{}
 	for i, v := range h.Versions {
 		row := versionJSON{
@@ -54,7 +57,7 @@ func versionsJSON(h skills.History, uses map[string]learn.Uses) []versionJSON {
 			row.Text = &s
 		}
 		if u, ok := uses[v.Hash]; ok && v.Hash != "" {
-			row.Uses = &u
+			row.Uses, row.Measured = &u, measured[v.Hash]
 		}
 		out = append(out, row)
 	}
@@ -64,8 +67,8 @@ func versionsJSON(h skills.History, uses map[string]learn.Uses) []versionJSON {
 func (c *command) skillsHistory() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "history <name>", Aliases: []string{"versions"}, Short: "List the versions of a skill: who made each, when and why", Args: cobra.ExactArgs(1),
-		Long: `List the versions of a skill: who made each, when and why.
+		Use: "history <name>", Aliases: []string{"versions"}, Short: "List the versions of a skill or procedure: who made each, when and why", Args: cobra.ExactArgs(1),
+		Long: `List the versions of a skill or procedure: who made each, when and why. Where both have a name, procedure:NAME is the procedure.
 
 Every change that the agent, you through hermes, or an accepted proposal makes is kept whole and for good. Version 0 is the skill before
 the first one. What somebody changes outside of hermes is kept when hermes would write over it.`,
@@ -75,11 +78,11 @@ the first one. What somebody changes outside of hermes is kept when hermes would
 			if err != nil {
 				return err
 			}
-			uses, err := c.usesOf(args[0])
+			uses, measured, err := c.usesOf(h)
 			if err != nil {
 				return err
 			}
-			rows := versionsJSON(h, uses)
+			rows := versionsJSON(h, uses, measured)
 			if asJSON {
 				return base.WriteJSON(c.Streams.Out, rows, true)
 			}
@@ -94,7 +97,13 @@ the first one. What somebody changes outside of hermes is kept when hermes would
 				}
 				t.Row(strconv.Itoa(v.Version), base.DateTime(v.At), base.OneLine(what), base.OrDash(v.By), fmt.Sprintf("+%d -%d", v.Added, v.Removed), came(v.Uses), base.Cut(v.Why, 60))
 			}
-			return t.Write(c.Streams.Out)
+			if err := t.Write(c.Streams.Out); err != nil {
+				return err
+			}
+			for _, m := range rows[len(rows)-1].Measured {
+				c.Note("version %d, %s: %s %.4g", len(rows), base.Count(m.Of, "turn", "turns"), m.Name, m.Value)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the text of each version")
@@ -109,27 +118,34 @@ func came(u *learn.Uses) string {
 	return fmt.Sprintf("%.4g/%.4g", u.Good, u.Bad)
 }
 
-func (c *command) usesOf(name string) (map[string]learn.Uses, error) {
+// usesOf are what came of the texts of a history, and what was measured of each.
+func (c *command) usesOf(h skills.History) (map[string]learn.Uses, map[string][]learn.Metric, error) {
 	lib, _, start, err := c.SkillLibrary()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	uses, err := core.OpenLearning(start.Config, lib).Outcomes(name)
+	l := core.OpenLearning(start.Config, lib)
+	uses, err := l.Outcomes(h.Name)
 	if err != nil {
-		return nil, base.Failed(base.ExitFailed, "%w", err)
+		return nil, nil, base.Failed(base.ExitFailed, "%w", err)
 	}
-	return uses, nil
+	measured, err := l.Measure(h.Name)
+	if err != nil {
+		return nil, nil, base.Failed(base.ExitFailed, "%w", err)
+	}
+	return uses, measured, nil
 }
 
-// historyOf is the history of a skill that has one.
+// historyOf is the history of a skill or procedure that has one.
 func (c *command) historyOf(name string) (skills.History, error) {
 	lib, _, _, err := c.SkillLibrary()
 	if err != nil {
 		return skills.History{}, err
 	}
-	h, err := lib.Edits.History(name)
+	key := lib.KeyOf(context.Background(), name)
+	h, err := lib.Edits.History(key)
 	if err == nil && len(h.Versions) == 0 {
-		return h, base.Failed(base.ExitUsage, "no change of the skill %s is kept: hermes has changed none of that name", text.Sanitize(name))
+		return h, base.Failed(base.ExitUsage, "no change of %s is kept: hermes has changed none of that name", text.Sanitize(skills.DescribeKey(key)))
 	}
 	if err != nil {
 		return h, base.Failed(base.ExitUsage, "%w", err)
@@ -148,7 +164,7 @@ func versionOf(h skills.History, s string) (int, error) {
 
 func (c *command) skillsDiff() *cobra.Command {
 	return &cobra.Command{
-		Use: "diff <name> [from] [to]", Short: "Show what is different between two versions of a skill; without them what the last one changed", Args: cobra.RangeArgs(1, 3),
+		Use: "diff <name> [from] [to]", Short: "Show what is different between two versions of a skill or procedure; without them what the last one changed", Args: cobra.RangeArgs(1, 3),
 		Example: `  hermes skills diff release
   hermes skills diff release 2 5`,
 		ValidArgsFunction: c.CompleteSkills,
@@ -181,8 +197,8 @@ func (c *command) skillsDiff() *cobra.Command {
 
 func (c *command) skillsRollback() *cobra.Command {
 	return &cobra.Command{
-		Use: "rollback <name> [version]", Short: "Make a skill what it was after a version; without one, before the last change", Args: cobra.RangeArgs(1, 2),
-		Long: `Make a skill what it was after a version; without one, before the last change.
+		Use: "rollback <name> [version]", Short: "Make a skill or procedure what it was after a version; without one, before the last change", Args: cobra.RangeArgs(1, 2),
+		Long: `Make a skill or procedure what it was after a version; without one, before the last change.
 
 This is a new version, so it can be taken back as well: nothing is lost.`,
 		ValidArgsFunction: c.CompleteSkills,
@@ -196,7 +212,7 @@ This is a new version, so it can be taken back as well: nothing is lost.`,
 				return err
 			}
 			if len(args) == 1 {
-				what, err := lib.Undo(args[0])
+				what, err := lib.Undo(h.Name)
 				if err != nil {
 					return base.Failed(base.ExitFailed, "%w", err)
 				}
@@ -207,7 +223,7 @@ This is a new version, so it can be taken back as well: nothing is lost.`,
 			if err != nil {
 				return err
 			}
-			v, err := lib.Rollback(args[0], to, skills.Provenance{By: "user"})
+			v, err := lib.Rollback(h.Name, to, skills.Provenance{By: "user"})
 			if err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}

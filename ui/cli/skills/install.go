@@ -113,7 +113,7 @@ func (c *command) install(ctx context.Context, in installing) error {
 	if err != nil {
 		return base.Failed(base.ExitUsage, "nothing was installed: %w", err)
 	}
-	good := c.inspect(list)
+	good := c.inspect(got.Dir, list)
 	if len(good) == 0 {
 		return base.Failed(base.ExitFailed, "nothing was installed: none of them can be used")
 	}
@@ -163,10 +163,12 @@ func chosen(got *hub.Fetched, names []string) ([]*skills.Skill, error) {
 }
 
 // inspect shows what came, and returns what can be used.
-func (c *command) inspect(list []*skills.Skill) (good []*skills.Skill) {
+func (c *command) inspect(dir string, list []*skills.Skill) (good []*skills.Skill) {
+	out := func(format string, args ...any) { // places as they are in the source: the copy goes away
+		fmt.Fprintln(c.Streams.Err, strings.ReplaceAll(fmt.Sprintf(format, args...), dir+string(filepath.Separator), ""))
+	}
 	for _, s := range list {
 		hits := skill.CheckAll(s)
-		out := func(format string, args ...any) { fmt.Fprintf(c.Streams.Err, format+"\n", args...) }
 		switch {
 		case !s.Usable():
 			out("%s: broken", s.Folder())

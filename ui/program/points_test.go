@@ -1,0 +1,131 @@
+package program
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"hermes/core/provider/modeltest"
+	"hermes/ui"
+)
+
+// Issue 13: what a person meets in a day's work, in a real terminal where that matters.
+
+// startIn opens the program in a pane of a real terminal, with a model.
+func startIn(t *testing.T, turns ...modeltest.Turn) (*tmux, *modeltest.Server) {
+	t.Helper()
+	server := modeltest.NewScript(t, modeltest.Script{Turns: turns})
+	x := startTmux(t)
+	x.h.configure(serverSettings(server))
+	x.shell("unset HERMES_MODEL; clear") // the shell began before there was a model
+	return x, server
+}
+
+// Section 2: `hermes "fix the tests"` opens with the prompt, and it is sent once.
+func TestAPromptBehindTheNameOpensTheScreenWithIt(t *testing.T) {
+	x, server := startIn(t, modeltest.Turn{Text: "They pass now."})
+	x.typed(`hermes "fix the tests"`)
+	x.keys("Enter")
+	x.shows("They pass now.")
+	if p := x.picture(); !strings.Contains(p, "You ") || !strings.Contains(p, "fix the tests") {
+		t.Errorf("the prompt does not stand in the conversation:\n%s", p)
+	}
+	n := 0
+	for _, r := range server.Requests() {
+		n += min(1, strings.Count(string(r.Body), `"fix the tests"`))
+	}
+	if n != 1 {
+		t.Errorf("it was sent %d times", n)
+	}
+	x.wantModes("111", "after the answer")
+}
+
+// Section 2: a command behind the name stands in the line and does not run, as nobody has seen it.
+func TestACommandBehindTheNameWaitsForEnter(t *testing.T) {
+	x, server := startIn(t)
+	x.typed("hermes -- /status")
+	x.keys("Enter")
+	x.shows("asks for risky things")
+	x.shows("❯ /status")
+	if len(server.Requests()) != 0 {
+		t.Error("a model was asked")
+	}
+}
+
+// Section 1: after kill -9 during a turn nothing runs on, the conversation is there, and no time is
+// claimed that nobody measured.
+func TestAfterAKillTheConversationClaimsNoTime(t *testing.T) {
+	x, server := startIn(t, modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command":"echo $$ >busy; exec sleep 300"}`}}}, modeltest.Turn{Text: "Gone on."})
+	x.h.configure(serverSettings(server) + "approvals:\n  mode: off\n")
+	_, process := x.openUntil("asks for nothing")
+	x.typed("work for long")
+	x.shows("❯ work for long")
+	x.keys("Enter")
+	busy := 0
+	eventually(t, "a running command", func() bool {
+		text, err := os.ReadFile(filepath.Join(x.h.work, "busy"))
+		if err == nil {
+			busy, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		}
+		return err == nil
+	})
+	x.shows("esc stop")
+	if err := syscall.Kill(process, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the command", func() bool { return gone(busy) })
+	s := x.h.screen(120, 40, ui.Options{}, "last")
+	picture := s.WaitFor("interrupted")
+	if !strings.Contains(picture, "work for long") || strings.Contains(picture, "0.0 s") {
+		t.Errorf("after the kill:\n%s", picture)
+	}
+	s.WaitFor("ready")
+	say(s, "go on")
+	s.WaitFor("Gone on.")
+	leave(t, s)
+}
+
+// Section 2: enter in the list of skills writes the skill's command, and sends nothing.
+func TestASkillChosenInTheListIsWrittenIntoTheLine(t *testing.T) {
+	h, server := homeWith(t, modeltest.Turn{Text: "Released."})
+	putFile(t, filepath.Join(h.dir, "skills/release/SKILL.md"), skillText("release", "How releases are made.", "Run make."))
+	s := h.open()
+	say(s, "/skills")
+	s.WaitFor("enter writes its command")
+	s.Type("/")
+	s.WaitFor("name, category, state")
+	s.Type("releas")
+	s.WaitFor("How releases are made.")
+	s.Type(enter)
+	s.WaitFor("enter writes its command")
+	s.Type(enter)
+	s.WaitFor("❯ /release ")
+	if n := len(server.Requests()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+	s.Type("now" + enter)
+	s.WaitFor("Released.")
+	if len(server.Requests()) == 0 || !strings.Contains(string(server.Requests()[0].Body), "Run make.") {
+		t.Error("the skill did not go along")
+	}
+	leave(t, s)
+}
+
+// Section 5: web_search in a script without an engine answers with what is missing.
+func TestAScriptThatSearchesTheWebWithoutAnEngineIsTold(t *testing.T) {
+	code := `from hermes_tools import web_search\nprint('said:', web_search('docker', limit=1).get('error'))`
+	h, server := homeWith(t, modeltest.Turn{Calls: []modeltest.Call{{Name: "execute_code", Args: fmt.Sprintf(`{"code":"%s"}`, code)}}}, modeltest.Turn{Text: "done"})
+	if r := h.run("run", "--yes", "search"); r.code != 0 {
+		t.Fatal(r)
+	}
+	texts := heard(server)
+	if last := texts[len(texts)-1]; !strings.Contains(last, "said: ") || strings.Contains(last, "said: None") || strings.Contains(last, "ImportError") {
+		t.Errorf("the script was told %q", last)
+	} else {
+		t.Log(last)
+	}
+}
