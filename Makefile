@@ -36,7 +36,7 @@ pool/runner/embedded/programs/linux-%.gz: $(RUNNER_SOURCES)
 	CGO_ENABLED=0 GOOS=linux GOARCH=$* GOFLAGS= $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o $(@:.gz=) ./pool/runner/program
 	@gzip -9nf $(@:.gz=)
 
-test: build ## Run the tests, without the long ones, in about four minutes on two cores after make build (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
+test: build ## Run the tests, without the long ones, in about three minutes on two cores after make build (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
 	GO=$(GO) .ci/test -short -vet=off $(TESTFLAGS)
 
 race: runners ## Run all tests with the race detector, and the long ones that it would only slow down without it
