@@ -47,9 +47,6 @@ func (m mark) differsFrom(other mark) bool {
 		slices.ContainsFunc(m.tags, func(tag string) bool { return !slices.Contains(other.tags, tag) })
 }
 
-// isMarked says whether the process carries the tag or the number of any call of any Runner.
-func (p proc) isMarked() bool { return p.readMark().differsFrom(mark{}) }
-
 // scriptTag is the variable that a script of execute_code has (core/execcode).
 const scriptTag = "HERMES_SCRIPT"
 

@@ -46,7 +46,7 @@ func TestALoweredNumberIsAMark(t *testing.T) {
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
-		if got := (proc{pid: cmd.Process.Pid}).isMarked(); got != want {
+		if got := (proc{pid: cmd.Process.Pid}).readMark().differsFrom(mark{}); got != want {
 			t.Errorf("%q: %v", limit, got)
 		}
 		_ = in.Close()
