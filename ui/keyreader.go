@@ -7,14 +7,15 @@ import (
 )
 
 // wholeKeys reads from a terminal so that no read ends inside of a character. bubbletea reads 256
-// bytes at a time and drops what is left of a character on either side: of a paste in Chinese one
-// character in eighty would be lost.
+// bytes at a time and drops what is left of a character on either side. What is pasted is taken out,
+// see pastes.
 type wholeKeys struct {
 	*os.File
 	read func([]byte) (int, error)
 	held []byte // the beginning of a character, or of an answer, whose rest has not come yet
 
 	answer backgroundAnswer
+	pastes pastes
 }
 
 // wholeCharacters makes in a reader of whole characters, if it is a file.
@@ -28,13 +29,19 @@ func wholeCharacters(in io.Reader) io.Reader {
 // Read implements io.Reader. It returns 0 bytes when only a part of a character is there: the
 // caller waits for more, and may be cancelled while it does.
 func (w *wholeKeys) Read(p []byte) (int, error) {
-	n := copy(p, w.held)
-	got, err := w.read(p[n:])
+	n, room := copy(p, w.held), len(p)
+	if w.pastes.inside {
+		room -= len(pasteEnds)
+	}
+	got, err := w.read(p[n:room])
 	if err != nil {
 		return got, err
 	}
+	full := n+got == room
 	n, open := w.answer.takeFrom(p[:n+got])
-	w.held = append(w.held[:0], p[n-max(open, incompleteBytes(p[:n])):n]...)
+	left, begun := w.pastes.takeFrom(p[:n], full)
+	n = copy(p, left)
+	w.held = append(w.held[:0], p[n-max(open, begun, incompleteBytes(p[:n])):n]...)
 	return n - len(w.held), nil
 }
 

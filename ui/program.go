@@ -41,6 +41,7 @@ type Program struct {
 	frame  *frame
 	tea    *tea.Program
 	bridge *bridge
+	keys   *wholeKeys // nil where keys come from no terminal
 	stop   chan struct{}
 	once   sync.Once
 	on     chan struct{} // closed once tea is there
@@ -108,10 +109,12 @@ func (p *Program) Run(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("the terminal could not be prepared: %w", err), p.frame.terminal.endRawMode())
 	}
 	in := wholeCharacters(p.opt.Input)
+	keys, _ := in.(*wholeKeys)
+	p.keys = keys
 	p.tea = tea.NewProgram(p.frame, tea.WithInput(in), tea.WithOutput(p.opt.Output), tea.WithContext(ctx),
 		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(p.filterMessage))
 	close(p.on)
-	if keys, ok := in.(*wholeKeys); ok {
+	if keys != nil {
 		p.askBackground(keys)
 	}
 	p.startFeeders(ctx)
@@ -220,6 +223,9 @@ func (p *Program) SetKeys(keys map[string][]string) { p.sendMessage(keysChanged{
 // filterMessage sees every message before the model does.
 func (p *Program) filterMessage(m tea.Model, msg tea.Msg) tea.Msg {
 	p.taken.Add(1)
+	if p.keys != nil {
+		msg = p.keys.pastes.restorePaste(msg)
+	}
 	return filterInput(m, msg)
 }
 

@@ -172,6 +172,8 @@ func (f *frame) handleMessage(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
 	case tea.KeyMsg:
 		f.hurryModel(msg)
 		return f.handleKey(msg), true
+	case paste:
+		return f.handlePaste(msg), true
 	case tea.MouseMsg:
 		return f.handleMouse(msg), f.isMereMotion(msg)
 	case tea.WindowSizeMsg:

@@ -67,8 +67,23 @@ func (p *Pane) writeKey(k tea.KeyMsg, name string, text bool) tea.Cmd {
 		return p.completeNow()
 	}
 	p.tabbed = false
-	if p.composer.Key(k) == compose.Submit {
+	switch p.composer.Key(k) {
+	case compose.Submit:
 		return p.submitLine()
+	case compose.Ignored:
+		return p.whyIgnored(k, name)
+	case compose.Changed:
+	}
+	return nil
+}
+
+// whyIgnored says what a person would otherwise wonder about.
+func (p *Pane) whyIgnored(k tea.KeyMsg, name string) tea.Cmd {
+	switch {
+	case k.Paste:
+		return showToast(event.Info, "The paste has control characters only: nothing was taken", "")
+	case name == p.keyOf("conversation.leave", "ctrl+d") && !p.composer.Empty():
+		return showToast(event.Info, "Something is attached to this line, so that "+name+" does not leave", "ctrl+u clears it")
 	}
 	return nil
 }

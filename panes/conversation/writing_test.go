@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"hermes/core/chat"
 	"hermes/ui"
 	"hermes/ui/compose"
 )
@@ -109,9 +110,22 @@ func TestCtrlDLeavesFromAnEmptyLineOnly(t *testing.T) {
 	if p.composer.Text() != "b" {
 		t.Fatalf("in a line it deletes: %q", p.composer.Text())
 	}
-	out := press(p, "ctrl+d", "ctrl+d")
+	press(p, "backspace", "delete")
+	p.composer.Attach(chat.Part{Kind: chat.PartPaste, Name: "paste 1: 9 lines", Text: "x"})
+	if toast, ok := press(p, "ctrl+d")[0].(ui.ShowToast); !ok || toast.Hint != "ctrl+u clears it" {
+		t.Errorf("with a paste above the line: %+v", toast)
+	}
+	out := press(p, "ctrl+u", "ctrl+d")
 	if len(out) != 1 || out[0] != (ui.Leave{Key: "ctrl+d"}) {
 		t.Errorf("got %v", out)
+	}
+}
+
+func TestAPasteOfNothingVisibleIsTold(t *testing.T) {
+	p := open(t, &world{})
+	got := drain(p, p.Update(tea.KeyMsg{Type: tea.KeyRunes, Paste: true, Runes: []rune("\x01\x1b[31m")}))
+	if len(got) != 1 || !strings.Contains(got[0].(ui.ShowToast).Text, "nothing was taken") || !p.composer.Empty() {
+		t.Errorf("got %+v, line %q", got, p.composer.Text())
 	}
 }
 

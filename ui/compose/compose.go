@@ -188,14 +188,20 @@ func mouseReport(s string) bool {
 }
 
 func (c *Composer) pasteText(s string) Result {
-	s = cleanInput(s)
+	if s = cleanInput(s); s == "" {
+		return Ignored
+	}
 	lines := strings.Count(strings.TrimRight(s, "\n"), "\n") + 1
 	if (c.PasteLines == 0 || lines <= c.PasteLines) && (c.PasteRunes == 0 || utf8.RuneCountInString(s) <= c.PasteRunes) {
 		c.buf.Insert(s)
 		return Changed
 	}
 	c.pastes++
-	c.Attach(chat.Part{Kind: chat.PartPaste, Name: fmt.Sprintf("paste %d: %d lines", c.pastes, lines), Media: "text/plain", Text: s})
+	name := fmt.Sprintf("paste %d: %d lines", c.pastes, lines)
+	if lines == 1 {
+		name = fmt.Sprintf("paste %d: %d characters", c.pastes, utf8.RuneCountInString(s))
+	}
+	c.Attach(chat.Part{Kind: chat.PartPaste, Name: name, Media: "text/plain", Text: s})
 	return Changed
 }
 
