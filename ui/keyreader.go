@@ -7,8 +7,8 @@ import (
 )
 
 // wholeKeys reads from a terminal so that no read ends inside of a character. bubbletea reads 256
-// bytes at a time and drops what is left of a character on either side. What is pasted is taken out,
-// see pastes.
+// bytes at a time and drops what is left of a character on either side. What is pasted is taken
+// out, see pastes.
 type wholeKeys struct {
 	*os.File
 	read func([]byte) (int, error)

@@ -36,9 +36,13 @@ func (t *turn) notePageRead(tool string) {
 // at every result.
 func (t *turn) foreignSource() string {
 	t.scanPages()
-	for _, why := range []*string{t.strange.Load(), t.w.strange.Load()} {
-		if why != nil {
-			return *why
+	return firstWhy(t.strange.Load(), t.w.strange.Load(), t.nearby.Load())
+}
+
+func firstWhy(why ...*string) string {
+	for _, w := range why {
+		if w != nil {
+			return *w
 		}
 	}
 	return ""
@@ -70,18 +74,28 @@ func (t *turn) otherAuthors(j *toolJob) string {
 	if j.up != "" {
 		return "a script asks for it: what the script has read is not known"
 	}
+	t.scanHistory()
+	return firstWhy(t.strange.Load(), t.w.strange.Load(), t.nearby.Load())
+}
+
+// strangersBehind says which strangers may have asked for a command; "" when none did, as far as is
+// known. What a server of this machine answered is nobody's word: whoever works on one talks to it
+// all the time.
+func (t *turn) strangersBehind(j *toolJob) string {
+	if j.up == "" { // else the call around it has looked, see askGate
+		t.scanHistory()
+	}
+	return firstWhy(t.strange.Load(), t.w.strange.Load())
+}
+
+// scanHistory looks for what strangers wrote in what the turn has read, and in the turns before it.
+func (t *turn) scanHistory() {
 	if t.strange.Load() == nil {
 		t.scanResults()
 	}
 	if t.strange.Load() == nil {
 		t.scanPages()
 	}
-	for _, why := range []*string{t.strange.Load(), t.w.strange.Load()} {
-		if why != nil {
-			return *why
-		}
-	}
-	return ""
 }
 
 // scanPages looks for pages that an earlier turn read, perhaps in another process.
@@ -165,9 +179,16 @@ func meansLasting(s tool.Spec, args json.RawMessage) (lasting bool) {
 	return s.Means(args).Lasting != nil
 }
 
-// fetchesFromNetwork reports whether a command brings something from the network.
-func fetchesFromNetwork(a approval.Analysis) bool {
-	return slices.ContainsFunc(a.Effects, func(e approval.Effect) bool { return e.Class == command.NetIn })
+// noteFetched notes that a command brings something from the network, or from a server of this
+// machine.
+func (t *turn) noteFetched(a approval.Analysis) {
+	why := "a command of this turn fetched something from the network"
+	switch some, elsewhere := a.Fetches(); {
+	case elsewhere:
+		t.noteForeignText(why)
+	case some:
+		t.nearby.CompareAndSwap(nil, &why)
+	}
 }
 
 // ownWords reports whether the person asked for the texts to be kept: what they said has a word for

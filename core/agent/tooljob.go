@@ -163,7 +163,7 @@ func (t *turn) askGate(j *toolJob) {
 		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
 		Owner: j.spec.Owner, Definition: j.definition, Intent: j.intent, Dir: j.dir, Detail: cmp.Or(j.intent.Detail, j.gist), Backend: j.backend,
 		Publish: t.publishAsking(j), Prompt: t.said, Project: t.info.Project, Local: j.local, Sandboxed: j.sandboxed, Sandbox: j.sandbox,
-		Edits: j.spec.Replace != nil,
+		Edits: j.spec.Replace != nil, Foreign: func() string { return t.strangersBehind(j) },
 	}
 	if j.spec.Owner != "" && j.spec.Title != "" {
 		r.Title = "Use " + j.spec.Title + "?"
@@ -172,6 +172,9 @@ func (t *turn) askGate(j *toolJob) {
 		return
 	}
 	t.describeLasting(j, &r)
+	if j.up == "" && j.intent.Shell == nil && len(j.intent.Paths) == 0 {
+		t.scanHistory() // it may call other tools, which ask from goroutines of their own
+	}
 	if j.up == "" { // else the gate's question says it
 		t.publishPhase(event.TurnPhase{Kind: event.PhaseApproval, Tool: j.call.Name})
 	}
@@ -188,9 +191,7 @@ func (t *turn) askGate(j *toolJob) {
 	switch {
 	case v.Allowed:
 		j.noteAllowed(v)
-		if fetchesFromNetwork(v.Analysis) {
-			t.noteForeignText("a command of this turn fetched something from the network")
-		}
+		t.noteFetched(v.Analysis)
 		if v.Asked {
 			t.denials.Store(0)
 		}

@@ -60,6 +60,7 @@ func (p Policy) analyseCall(r Request, before string) Analysis {
 	in := r.Intent
 	where := Context{
 		Dir: r.Dir, Project: r.Project, Level: p.Level, Local: r.Local, Sandboxed: r.Sandboxed, Backend: r.Backend, DataDir: p.DataDir, Unkept: p.Unkept,
+		Foreign: r.Foreign,
 	}
 	if where.Project == "" {
 		where.Project = r.Dir

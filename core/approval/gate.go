@@ -87,6 +87,8 @@ type Request struct {
 	// Sandbox is that of commands on this machine: "project", "strict"; "" or "off" is none. It
 	// makes no rule looser.
 	Sandbox string
+	// Foreign is as in command.Context.
+	Foreign func() string
 	Title   string // the question; "" is made of what the call does
 	// Edits says that a person can put a command of their own in place of the call's, Typed that
 	// they did: it runs like what they type, without another question.

@@ -55,6 +55,47 @@ func TestALevelSaysWhatRunsUnasked(t *testing.T) {
 	}
 }
 
+// What changes something at a server of this machine runs unasked, unless strangers may have asked
+// for it; what only fetches always does. Other machines ask in any case, private networks too.
+func TestSendingAfterStrangersIsAsked(t *testing.T) {
+	for cmd, want := range map[string]struct{ alone, after Level }{
+		"curl localhost:8080/health":                                  {2, 2},
+		"curl -G -d q=1 localhost:8080/find":                          {2, 2},
+		"curl -X POST localhost:8080/x":                               {2, 3},
+		"curl -X PUT http://127.0.0.1:8080/x -d a=1":                  {2, 3},
+		"curl -d a=1 http://[::1]:8080/x":                             {2, 3},
+		"curl --json '{}' localhost:8080/x":                           {2, 3},
+		"curl -F a=1 localhost:8080/x":                                {2, 3},
+		"curl -X PATCH app.localhost/x":                               {2, 3},
+		"curl localhost:1/ok && curl -d a=1 0x7f.1":                   {2, 3},
+		"curl -X DELETE localhost:8080/x":                             {3, 3},
+		"curl -d @notes.txt localhost:8080/x":                         {3, 3},
+		"curl -X POST http://10.0.0.7/x":                              {3, 3},
+		"curl -d a=1 http://192.168.1.1/apply":                        {3, 3},
+		"wget --post-data=a=1 http://172.16.0.1/":                     {3, 3},
+		"http POST :8080/x a=1":                                       {3, 3},
+		"sh -c 'curl -d a=1 localhost:8080'":                          {2, 3},
+		"go test ./... && git status":                                 {2, 2},
+		"echo x | xargs -I{} curl -X POST http://localhost:8080/a/{}": {2, 3},
+	} {
+		for level := LevelStandard; level <= LevelSensitive; level++ {
+			r := shell(newDesk(), cmd)
+			if v := unattended(Policy{Level: level}, r); v.Allowed != (level >= want.alone) {
+				t.Errorf("%q at level %d: allowed %v, %s", cmd, level, v.Allowed, v.Analysis.Reason)
+			}
+			r.Foreign = func() string { return "" }
+			if v := unattended(Policy{Level: level}, r); v.Allowed != (level >= want.alone) {
+				t.Errorf("%q at level %d, nobody read: allowed %v, %s", cmd, level, v.Allowed, v.Analysis.Reason)
+			}
+			r.Foreign = func() string { return "page has read what strangers wrote" }
+			v := unattended(Policy{Level: level}, r)
+			if v.Allowed != (level >= want.after) || want.after > want.alone && !v.Allowed && !strings.Contains(v.Analysis.Reason, "strangers wrote") {
+				t.Errorf("%q at level %d after strangers: allowed %v, %s", cmd, level, v.Allowed, v.Analysis.Reason)
+			}
+		}
+	}
+}
+
 func TestFilesHaveLevelsToo(t *testing.T) {
 	dir := t.TempDir()
 	write := func(path string) Request {

@@ -117,6 +117,17 @@ func (a Analysis) ChangesNothing() bool {
 	return !slices.ContainsFunc(a.Effects, func(e Effect) bool { return e.Class != Read && e.Class != NetIn })
 }
 
+// Fetches reports whether something is fetched, and whether some of it is from elsewhere than this
+// machine.
+func (a Analysis) Fetches() (some, elsewhere bool) {
+	for _, e := range a.Effects {
+		if e.Class == NetIn {
+			some, elsewhere = true, elsewhere || !localAddress(e.Target)
+		}
+	}
+	return some, elsewhere
+}
+
 // Unknown reports whether a may start code that nobody has seen, gain privilege or persist: such a
 // command is never remembered.
 func (a Analysis) Unknown() bool {
@@ -156,6 +167,9 @@ type Context struct {
 	// Unkept returns why no copy of a file of this machine is there once its content is replaced;
 	// "" when there will be one. Nil is never why.
 	Unkept func(path string) string
+	// Foreign returns whose words besides the person's may be behind the command, as "x has read
+	// what strangers wrote"; "" for nobody's. It is asked only where that counts. Nil is nobody's.
+	Foreign func() string
 
 	ready bool
 	homes []string // data folders of Hermes
@@ -371,8 +385,26 @@ func copyMap[V any](m map[string]V) map[string]V {
 	return out
 }
 
+// suspectSending raises what changes something at a server, where strangers may have asked for it.
+func (w *walker) suspectSending() {
+	why, asked := "", false
+	for i := range w.effects {
+		e := &w.effects[i]
+		if e.Class != NetOut || e.Level >= LevelSensitive || w.ctx.Foreign == nil || w.ctx.Sandboxed {
+			continue
+		}
+		if !asked {
+			why, asked = w.ctx.Foreign(), true
+		}
+		if why != "" {
+			e.Level, e.Reason = LevelSensitive, e.Reason+", and "+why
+		}
+	}
+}
+
 // judgeEffects turns the effects into the answer.
 func (w *walker) judgeEffects() Analysis {
+	w.suspectSending()
 	a := Analysis{Verdict: Allow, Effects: w.effects, Loose: w.loose, Runs: w.runs, Touched: w.touched}
 	if !w.lost {
 		a.Dir = w.ends

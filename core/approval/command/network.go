@@ -112,9 +112,12 @@ func (w *walker) judgeUpload(o options, urls []field) {
 			"sends what it is handed to "+firstHost(urls))
 	case file && !local:
 		w.addEffect(NetOut, LevelSensitive, firstHost(urls), "sends a file to "+firstHost(urls))
-	case local && !file && method != "DELETE":
 	case body || method != "" && !isOneOf("GET HEAD OPTIONS", method):
-		w.addEffect(NetOut, LevelSensitive, firstHost(urls), "sends data to "+firstHost(urls))
+		level := LevelSensitive
+		if local && !file && method != "DELETE" {
+			level = LevelStandard
+		}
+		w.addEffect(NetOut, level, firstHost(urls), "sends data to "+firstHost(urls))
 	}
 }
 
