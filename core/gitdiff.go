@@ -13,7 +13,7 @@ import (
 
 // diffArgs are those of every diff: without the programs of a repository that would draw it, and
 // without a look into submodules, which have settings of their own.
-var diffArgs = []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty"}
+var diffArgs = []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--submodule=short"}
 
 // runDiff runs git diff in a folder. No program that the repository names runs: filters of the
 // person's own settings do, for without them a diff would show what nobody changed.
@@ -66,11 +66,11 @@ func (e gitError) Error() string { return "git says: " + e.said }
 func (e gitError) Unwrap() error { return e.ExitError }
 
 // runGit runs git in a folder. Settings of the repository that would run a program or fetch
-// something are switched off; more settings come from the caller.
+// something are switched off; more settings come from the caller. Paths are no patterns.
 func runGit(ctx context.Context, dir string, settings [][2]string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
-	cmd.Env = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "LC_ALL=C"}
+	cmd.Env = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_LITERAL_PATHSPECS=1", "LC_ALL=C"}
 	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME"} {
 		if v, ok := os.LookupEnv(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+v)

@@ -60,12 +60,13 @@ func (a *App) readPage(ctx context.Context, uid, address string) chat.Part {
 }
 
 // diffPart is what git says changed in a work tree since its last commit, and which files git does
-// not know yet.
+// not know yet. The folder is named in full, so that a repository whose settings say that its files
+// lie elsewhere shows none of there.
 func diffPart(ctx context.Context, cwd string) chat.Part {
 	p := chat.Part{Kind: chat.PartFile, Name: content.Diff, Media: "text/x-diff"}
-	diff, err := runDiff(ctx, cwd, "HEAD", "--", ".")
+	diff, err := runDiff(ctx, cwd, "HEAD", "--", cwd)
 	if err != nil { // before the first commit
-		if first, e := runDiff(ctx, cwd, "--cached", "--", "."); e == nil {
+		if first, e := runDiff(ctx, cwd, "--cached", "--", cwd); e == nil {
 			diff, err = first, nil
 		}
 	}
@@ -77,7 +78,7 @@ func diffPart(ctx context.Context, cwd string) chat.Part {
 	if cut := tool.CutText(diff, maxDiff); cut.Left > 0 {
 		p.Text = cut.Head + fmt.Sprintf("\n[... %d characters left out: git diff shows them]\n", cut.Left) + cut.Tail
 	}
-	if fresh, err := runGit(ctx, cwd, nil, "ls-files", "--others", "--exclude-standard", "--", "."); err == nil && fresh != "" {
+	if fresh, err := runGit(ctx, cwd, nil, "ls-files", "--others", "--exclude-standard", "--", cwd); err == nil && fresh != "" {
 		p.Text += "\n[not known to git yet:]\n" + tool.CutText(fresh, maxDiff/8).Head
 	}
 	if p.Text == "" {
