@@ -70,27 +70,36 @@ func (c *command) fillForms(ctx context.Context, a *answers, cfg *config.Config)
 	} else {
 		a.modelOf(before)
 	}
-	var fields []huh.Field
 	if ch.name == connect.Custom {
-		fields = append(fields, huh.NewInput().Title("Its address").Placeholder("https://host/v1").Value(&a.baseURL).Validate(addressLike))
-	}
-	if ch.keyEnv != "" {
-		fields = append(fields, huh.NewInput().Title("Your key").Description("kept in .env; empty leaves it as it is").EchoMode(huh.EchoModePassword).Value(&a.key))
-	}
-	if len(fields) > 0 {
-		if err := huh.NewForm(huh.NewGroup(fields...)).Run(); err != nil {
+		ask := huh.NewInput().Title("Its address").Placeholder("https://host/v1").Value(&a.baseURL).Validate(addressLike)
+		if err := huh.NewForm(huh.NewGroup(ask)).Run(); err != nil {
 			return aborted(err)
 		}
 	}
 	a.baseURL = connect.CompleteAddress(a.baseURL)
+	a.dropKeyOf(address)
+	if ch.keyEnv != "" {
+		ask := huh.NewInput().Title("Your key").Description("kept in .env; empty leaves it as it is").EchoMode(huh.EchoModePassword).Value(&a.key)
+		if err := huh.NewForm(huh.NewGroup(ask)).Run(); err != nil {
+			return aborted(err)
+		}
+	}
 	a.nameServer(cfg)
-	fields = nil
+	var fields []huh.Field
 	if a.provider != "offline" {
 		fields = append(fields, c.modelField(ctx, a, cfg))
 	}
 	fields = append(fields, huh.NewInput().Title("Theme").Description("default fits the terminal; the workbench shows all of them").Value(&a.theme).
 		Validate(func(name string) error { return base.CheckTheme(name, cfg.Paths()) }))
 	return aborted(huh.NewForm(huh.NewGroup(fields...)).Run())
+}
+
+// dropKeyOf drops the key that was typed for the server at an address, where the answers name
+// another one by now: it goes nowhere else.
+func (a *answers) dropKeyOf(address string) {
+	if a.baseURL != address {
+		a.key = ""
+	}
 }
 
 // modelField asks for a model of the server's list, or for its name where there is none.
