@@ -264,6 +264,9 @@ func (e Editor) Apply(c *Change) (Version, error) {
 		if !bytes.Equal(now, c.Before) && c.Op != Delete {
 			return ErrStale
 		}
+		if c.Main != "" { // it may have been moved since its last version
+			h.now = path.Join(v.Dir, v.Main)
+		}
 		if h, err = h.noteOutside(root); err != nil {
 			return err
 		}

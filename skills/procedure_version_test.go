@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -237,6 +238,38 @@ func TestAMovedProcedureGoesBackWhereItLies(t *testing.T) {
 			want = "by hand\n"
 		}
 		stands(t, dir, "devops/procedure.yaml", want)
+	}
+}
+
+// A procedure that was moved and then changed goes back to what it was, also where another one took
+// its place.
+func TestAChangeOfAMovedProcedureIsTakenBack(t *testing.T) {
+	t.Parallel()
+	key := ProcedureKey("own")
+	for _, other := range []string{"", "other\n"} {
+		for _, edited := range []string{"", "by hand\n"} {
+			dir := write(t, map[string]string{"own.yaml": "zero\n", "devops/readme.md": "x\n"})
+			e := Editor{Dir: dir}
+			set(t, e, "own.yaml", key, "one\n")
+			moved := filepath.Join(dir, "devops", "procedure.yaml")
+			if err := os.Rename(filepath.Join(dir, "own.yaml"), moved); err != nil {
+				t.Fatal(err)
+			}
+			for file, text := range map[string]string{filepath.Join(dir, "own.yaml"): other, moved: edited} {
+				if text == "" {
+					continue
+				}
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			set(t, e, "procedure.yaml", key, "two\n")
+			if _, _, err := e.WithFile(moved).Undo(key, Provenance{}); err != nil {
+				t.Error(err)
+			}
+			stands(t, dir, "devops/procedure.yaml", cmp.Or(edited, "one\n"))
+			stands(t, dir, "own.yaml", other)
+		}
 	}
 }
 
