@@ -43,7 +43,8 @@ func TestDiffRunsNoProgramOfASubmodule(t *testing.T) {
 	}
 }
 
-// A repository can say that its files lie in another folder: nothing of there is the person's change.
+// A repository can say that its files lie in another folder: nothing of there is the person's
+// change.
 func TestDiffShowsNoFilesOfElsewhere(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	top, elsewhere := filepath.Join(t.TempDir(), "a[b]*"), t.TempDir()
