@@ -133,12 +133,13 @@ func (s *source) freshToken(ctx context.Context, stale string) (*oauth2.Token, e
 	old := *k.Token
 	old.Expiry = time.Unix(1, 0) // it is over, whatever it says
 	cfg := &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: k.TokenURL, AuthStyle: oauth2.AuthStyle(k.AuthStyle)}}
-	named := *s.client
+	named := *s.client // what it is told to ask elsewhere gets neither the token nor an empty request
+	named.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	named.Transport = resourceNamer{cmp.Or(s.client.Transport, http.DefaultTransport), cmp.Or(k.Resource, k.URL)}
 	fresh, err := cfg.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, &named), &old).Token()
 	var no *oauth2.RetrieveError
 	switch {
-	case errors.As(err, &no) && no.Response.StatusCode < http.StatusInternalServerError && no.Response.StatusCode != http.StatusTooManyRequests:
+	case errors.As(err, &no) && no.Response.StatusCode/100 == 4 && no.Response.StatusCode != http.StatusTooManyRequests:
 		err = fmt.Errorf("the login could not be renewed, %w any more: %s %s", errNoLogin, plainText(no.ErrorCode), clipTo(plainText(no.ErrorDescription), 200))
 		s.note(err.Error())
 		return nil, err

@@ -113,11 +113,12 @@ func (m *Manager) Prompt(ctx context.Context, server, name, args string) ([]chat
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(m.Prompts(), func(p Prompt) bool { return p.Server == server && p.Name == name })
+	all := m.Prompts() // the server may offer others at any time
+	i := slices.IndexFunc(all, func(p Prompt) bool { return p.Server == server && p.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("the server %s has no prompt %q any more", server, name)
 	}
-	values, err := parseArguments(m.Prompts()[i], args)
+	values, err := parseArguments(all[i], args)
 	if err != nil {
 		return nil, err
 	}
