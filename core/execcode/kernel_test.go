@@ -72,17 +72,24 @@ func TestResetDropsVariables(t *testing.T) {
 func TestAKernelSurvivesATimeout(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
-	run := inKernel(t, e, timeout(time.Second))
+	var limit time.Duration
+	run := inKernel(t, e, func(s *Script) { s.Limits.Timeout = limit })
+	long, short := testwait.Hang, testwait.Within(time.Second)
+	limit = long
 	run("x = 7")
+	limit = short
 	if res := run("import time\nprint('a')\ntime.sleep(60)"); res.Status != TimedOut || res.Kernel != "kept" || !strings.HasPrefix(res.Output, "a\n") {
 		t.Fatalf("%+v", res)
 	}
+	limit = long
 	if res := run("print(x)"); res.Output != "7\n" {
 		t.Fatalf("%+v", res)
 	}
+	limit = short
 	if res := run("from hermes_tools import read_file\nwhile True: read_file('x')"); res.Status != TimedOut || res.Kernel != "kept" {
 		t.Fatalf("in the middle of calls: %+v", res)
 	}
+	limit = long
 	if res := run("from hermes_tools import read_file\nprint(x, read_file('y')['args'])"); res.Output != "7 {'path': 'y'}\n" {
 		t.Fatalf("the line is out of step: %+v", res)
 	}
@@ -92,12 +99,15 @@ func TestAKernelSurvivesATimeout(t *testing.T) {
 func TestADeafKernelIsLost(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
-	run := inKernel(t, e, func(s *Script) { s.Limits.Timeout = time.Second })
+	limit := testwait.Hang
+	run := inKernel(t, e, func(s *Script) { s.Limits.Timeout = limit })
 	run("x = 7")
+	limit = testwait.Within(time.Second)
 	res := run("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(1)")
 	if res.Status != TimedOut || res.Kernel != "lost" || len(res.Warnings) == 0 {
 		t.Fatalf("%+v", res)
 	}
+	limit = testwait.Hang
 	if res := run("print('x' in globals())"); res.Output != "False\n" || res.Kernel != "new" {
 		t.Errorf("%+v", res)
 	}
@@ -219,9 +229,12 @@ func TestLesserIsolation(t *testing.T) {
 				t.Errorf("%+v", res)
 			}
 			noneIn(t, s.Dir)
-			run := inKernel(t, e, timeout(time.Second))
+			limit := testwait.Hang
+			run := inKernel(t, e, func(s *Script) { s.Limits.Timeout = limit })
 			run("x = 1")
-			run("import time; time.sleep(9)")
+			limit = time.Second
+			run("import time; time.sleep(600)")
+			limit = testwait.Hang
 			if res := run("print(x)"); res.Output != "1\n" {
 				t.Errorf("%+v", res)
 			}
