@@ -44,11 +44,11 @@ func inspect(t testing.TB, b *Backend) *capi.InspectResponse {
 }
 
 // eventually polls until ok.
-func eventually(t testing.TB, what string, within time.Duration, ok func() bool) {
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(within); !ok(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(testwait.Hang); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", within, what)
+			t.Fatalf("never came: %s", what)
 		}
 	}
 }
@@ -97,31 +97,32 @@ func TestConcurrentFirstCallsMakeOneContainer(t *testing.T) {
 	r := newRig(t)
 	p := r.pool(map[string]pool.Spec{"default": {}})
 	cli := dockertest.Engine(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Hang)
 	defer cancel()
-	messages, _ := cli.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
+	messages, failed := cli.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
 		filters.Arg("event", "create"), filters.Arg("label", labelOwner+"="+r.kind.homeOwner()), filters.Arg("label", labelRole+"="+roleBackend))})
+	echo := func(session string) {
+		if res, err := p.Exec(ctx, backend.Request{Session: session, Command: "echo here"}); err != nil || string(res.Output) != "here\n" {
+			t.Errorf("%v %q", err, res.Output)
+		}
+	}
 	var all sync.WaitGroup
 	for range 16 {
-		all.Go(func() {
-			if res, err := p.Exec(ctx, backend.Request{Session: "s", Command: "echo here"}); err != nil || string(res.Output) != "here\n" {
-				t.Errorf("%v %q", err, res.Output)
-			}
-		})
+		all.Go(func() { echo("s") })
 	}
 	all.Wait()
-	created := 0
-	for quiet := time.After(time.Second); ; {
+	echo("last") // events come in their order: after that of this container none of the others is to come
+	created := map[string]int{}
+	for created["last"] == 0 {
 		select {
-		case <-messages:
-			created++
-			continue
-		case <-quiet:
+		case m := <-messages:
+			created[m.Actor.Attributes[labelSession]]++
+		case err := <-failed:
+			t.Fatal(err)
 		}
-		break
 	}
-	if created != 1 {
-		t.Errorf("%d containers were created", created)
+	if created["s"] != 1 {
+		t.Errorf("%d containers were created", created["s"])
 	}
 }
 
@@ -162,7 +163,7 @@ func TestAKilledProcessLeavesNothingRunning(t *testing.T) {
 	cli := dockertest.Engine(t)
 	o.kill()
 	begun := time.Now()
-	eventually(t, "the container ends", 15*time.Second, func() bool {
+	eventually(t, "the container ends", func() bool {
 		got, err := cli.ContainerInspect(t.Context(), id)
 		return errdefs.IsNotFound(err) || (err == nil && !got.State.Running)
 	})
@@ -226,11 +227,11 @@ func TestAnIdleContainerStopsAndWakesWithItsFiles(t *testing.T) {
 		return string(res.Output)
 	}
 	state := func() event.BackendState { return p.List("s")[0].State }
-	exec("mkdir /opt; echo installed >/opt/package; sleep 2")
+	exec("mkdir /opt; echo installed >/opt/package; sleep 2") // longer than the time to idle
 	if got := state(); got != event.BackendReady {
 		t.Errorf("after a call longer than the time to idle: %s", got)
 	}
-	proc, err := p.Start(t.Context(), backend.Request{Session: "s", Command: "sleep 2.5"})
+	proc, err := p.Start(t.Context(), backend.Request{Session: "s", Command: "until [ -e /root/end ]; do sleep 0.1; done"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,10 +240,11 @@ func TestAnIdleContainerStopsAndWakesWithItsFiles(t *testing.T) {
 			t.Fatalf("while a process runs in the background: %s", got)
 		}
 	}
+	exec(": >/root/end")
 	if _, err := p.Wait(t.Context(), "s", proc.ID, 0); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it stops", 15*time.Second, func() bool { return state() == event.BackendStopped })
+	eventually(t, "it stops", func() bool { return state() == event.BackendStopped })
 	if got := exec("cat /opt/package"); got != "installed\n" {
 		t.Errorf("after it woke: %q", got)
 	}
@@ -382,7 +384,7 @@ func TestLossesBehindOurBack(t *testing.T) {
 				}
 				failed <- err
 			}()
-			eventually(t, "the command runs", 10*time.Second, func() bool { return strings.Count(output(t, b, "cat /root/runs"), "ran") == 2 })
+			eventually(t, "the command runs", func() bool { return strings.Count(output(t, b, "cat /root/runs"), "ran") == 2 })
 			if err := strike(b.conn.id); err != nil {
 				t.Fatal(err)
 			}

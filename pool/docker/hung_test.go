@@ -155,7 +155,7 @@ func TestAnEngineThatFreezes(t *testing.T) {
 	}
 	// What was sent while it was frozen arrives now: the attach that was given up takes the first
 	// runner's input with it.
-	eventually(t, "it works again", 30*time.Second, func() bool {
+	eventually(t, "it works again", func() bool {
 		if err := b.Start(t.Context(), &steps{}); err != nil {
 			return false
 		}

@@ -102,7 +102,7 @@ func TestWhatIsKeptTooLongGoesAndIsTold(t *testing.T) {
 		defer mu.Unlock()
 		told = append(told, text)
 	})
-	eventually(t, "somebody is told", 20*time.Second, func() bool {
+	eventually(t, "somebody is told", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(told) == 1 && strings.Contains(told[0], "session s") && strings.Contains(told[0], "terminal.keep")

@@ -52,7 +52,7 @@ func TestLivesLeaveNothingBehind(t *testing.T) { // not parallel: it counts what
 	for range 5 {
 		cycle()
 	}
-	eventually(t, "goroutines and files are back", 10*time.Second, func() bool {
+	eventually(t, "goroutines and files are back", func() bool {
 		g, f := count()
 		return g <= goroutines+2 && f <= files+2
 	})

@@ -59,7 +59,7 @@ func TestMemoryAndProcessLimitsAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the processor is seen to be busy", 15*time.Second, func() bool {
+	eventually(t, "the processor is seen to be busy", func() bool {
 		s, err = b.Sample(t.Context())
 		time.Sleep(200 * time.Millisecond)
 		return err == nil && s.CPUPercent > 10

@@ -196,7 +196,7 @@ func TestKeepAlive(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		c.keepAlive(20*time.Millisecond, 2*time.Second)
+		c.keepAlive(20*time.Millisecond, testwait.Within(2*time.Second))
 	}()
 	select {
 	case <-ended:
