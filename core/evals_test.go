@@ -13,6 +13,7 @@ import (
 	"hermes/core/learn"
 	"hermes/core/learn/learntest"
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/skills"
 )
 
@@ -43,7 +44,7 @@ func TestAChecksWorldIsItsOwn(t *testing.T) {
 		": > \"$WORLD/made\"; python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 22), 2)'": 1,
 		": > \"$WORLD/made\"; no-such-program || true":                                                      0,
 	} {
-		code, err := p.tryCheck(t.Context(), learn.Trial{Files: map[string]string{"prog.sh": "echo hi"}, Script: script, Time: 3 * time.Second})
+		code, err := p.tryCheck(t.Context(), learn.Trial{Files: map[string]string{"prog.sh": "echo hi"}, Script: script, Time: testwait.Hang})
 		if err != nil || code != want {
 			t.Errorf("%s: %d %v, want %d", script, code, err, want)
 		}
@@ -51,15 +52,15 @@ func TestAChecksWorldIsItsOwn(t *testing.T) {
 	if _, err := os.Lstat(outside); err == nil {
 		t.Error("it wrote outside of its folder")
 	}
-	if code, err := p.tryCheck(t.Context(), learn.Trial{Script: "exit 3", Time: time.Second}); err == nil {
+	if code, err := p.tryCheck(t.Context(), learn.Trial{Script: "exit 3", Time: testwait.Hang}); err == nil {
 		t.Errorf("a world that cannot be made is no answer: %d", code)
 	}
 	for script, why := range map[string]string{ // they say nothing of the skill
-		": > \"$WORLD/made\"; sleep 60":             "longer than",
+		": > \"$WORLD/made\"; sleep 600":            "longer than",
 		": > \"$WORLD/made\"; x=$(no-such-program)": "no program no-such-program",
 		": > \"$WORLD/made\"; kill -9 $PPID":        "from outside",
 	} {
-		code, err := p.tryCheck(t.Context(), learn.Trial{Script: script, Time: 3 * time.Second})
+		code, err := p.tryCheck(t.Context(), learn.Trial{Script: script, Time: testwait.Within(time.Second)})
 		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %d %v", script, code, err)
 		}
@@ -70,7 +71,7 @@ func TestAChecksWorldIsItsOwn(t *testing.T) {
 		t.Error("it runs after its end")
 	}
 	p = tryPart(t, "approvals: {mode: manual, deny: ['*forbidden-word*']}\n")
-	if _, err := p.tryCheck(t.Context(), learn.Trial{Script: ": > \"$WORLD/made\"; echo forbidden-word", Time: time.Second}); err == nil {
+	if _, err := p.tryCheck(t.Context(), learn.Trial{Script: ": > \"$WORLD/made\"; echo forbidden-word", Time: testwait.Hang}); err == nil {
 		t.Error("what the settings forbid ran")
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 
 	"hermes/core/testskip"
+	"hermes/core/testwait"
 	"hermes/skills"
 )
 
@@ -98,7 +98,7 @@ func tryEval(t *testing.T, e skills.Eval, lines []string, files map[string]strin
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Hang)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", e.Check.Script(lines))
 	cmd.Dir = dir

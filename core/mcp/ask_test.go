@@ -44,7 +44,7 @@ func TestPluginsAreStopped(t *testing.T) {
 			s.Plugin, s.Tries = true, 3
 			p.Apply(entries(s))
 			for st, _ := p.Status("bad"); st.State != StateFailed; st, _ = p.Status("bad") {
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), testwait.Within(2*time.Second))
 				if text, err := p.Ask(ctx, "bad", "hang", []byte(`{}`)); err == nil {
 					t.Errorf("it said %q", text)
 				}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hermes/core/testwait"
 )
 
 // hashes is an embedder whose vectors are random, but equal for equal texts.
@@ -233,7 +235,7 @@ func TestKilledWhileTheGraphGrows(t *testing.T) {
 		}()
 		select {
 		case <-started:
-		case <-time.After(time.Minute):
+		case <-time.After(testwait.Hang):
 			t.Error("it did not come so far")
 		}
 		if err := cmd.Process.Kill(); err != nil {

@@ -44,8 +44,8 @@ func each(t *testing.T, f func(t *testing.T, w wire)) {
 	}
 }
 
-// quick are watchdogs for tests: long enough for a busy machine, short enough to wait for.
-var quick = provider.Timeouts{Connect: 5 * time.Second, FirstByte: 5 * time.Second, Idle: 5 * time.Second}
+// quick are watchdogs that no test waits for.
+var quick = provider.Timeouts{Connect: testwait.Hang, FirstByte: testwait.Hang, Idle: testwait.Hang}
 
 func client(t *testing.T, w wire, url string, times provider.Timeouts) provider.Provider {
 	t.Helper()
@@ -154,7 +154,8 @@ func TestBrokenArgumentsArePassedOn(t *testing.T) {
 func TestFaults(t *testing.T) {
 	each(t, func(t *testing.T, w wire) {
 		short := quick
-		short.Idle, short.FirstByte = 150*time.Millisecond, 150*time.Millisecond
+		short.Idle = testwait.Within(150 * time.Millisecond) // longer than a busy machine rests between two pieces
+		short.FirstByte = short.Idle
 		long := strings.Repeat("word ", 20)
 		for name, c := range map[string]struct {
 			turn  modeltest.Turn
@@ -363,14 +364,14 @@ func TestLeavingTheLoopEndsTheCall(t *testing.T) {
 func TestSlowConsumerIsNotSilence(t *testing.T) {
 	each(t, func(t *testing.T, w wire) {
 		times := quick
-		times.Idle = 300 * time.Millisecond
+		times.Idle = testwait.Within(150 * time.Millisecond)
 		s := modeltest.New(t, modeltest.Turn{Text: "one two three"})
 		for c, err := range client(t, w, s.URL, times).Stream(t.Context(), ask("go")) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.Kind == provider.ChunkText {
-				<-time.After(200 * time.Millisecond)
+				<-time.After(times.Idle + 50*time.Millisecond)
 			}
 		}
 	})
