@@ -208,9 +208,10 @@ func TestUnderTeatest(t *testing.T) {
 	tm := teatest.NewTestModel(t, p.Model(), teatest.WithInitialTermSize(120, 40))
 	tm.Type("hello")
 	tm.Send(uitest.Key("enter"))
-	teatest.WaitFor(t, tm.Output(), func(out []byte) bool { return bytes.Contains(out, []byte("you: hello")) })
+	teatest.WaitFor(t, tm.Output(), func(out []byte) bool { return bytes.Contains(out, []byte("you: hello")) },
+		teatest.WithDuration(testwait.Hang))
 	if err := tm.Quit(); err != nil {
 		t.Error(err)
 	}
-	tm.WaitFinished(t, teatest.WithFinalTimeout(5*time.Second))
+	tm.WaitFinished(t, teatest.WithFinalTimeout(testwait.Hang))
 }

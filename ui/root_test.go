@@ -50,7 +50,7 @@ func (d *driven) run(cmd tea.Cmd) {
 	select {
 	case msg := <-got:
 		d.send(msg)
-	case <-time.After(100 * time.Millisecond): // a timer: nothing else in these tests waits
+	case <-time.After(testwait.Within(100 * time.Millisecond)): // a timer: nothing else in these tests waits
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"hermes/core/testwait"
 	"hermes/ui"
 	"hermes/ui/uitest"
 )
@@ -149,7 +150,7 @@ func quits(cmd tea.Cmd) bool {
 		}
 		_, ok := msg.(tea.QuitMsg)
 		return ok
-	case <-time.After(100 * time.Millisecond):
+	case <-time.After(testwait.Within(100 * time.Millisecond)):
 		return false
 	}
 }

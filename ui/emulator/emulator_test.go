@@ -187,7 +187,7 @@ func FuzzWrite(f *testing.F) {
 		term := New(20, 6, nil)
 		defer term.Close()
 		begin := time.Now()
-		late := time.AfterFunc(10*time.Second, func() { panic(fmt.Sprintf("%q at %dx%d does not end", data, w, h)) })
+		late := time.AfterFunc(testwait.Hang, func() { panic(fmt.Sprintf("%q at %dx%d does not end", data, w, h)) })
 		defer late.Stop()
 		term.Write(data)
 		term.Resize(int(w%60)+1, int(h%30)+1)
