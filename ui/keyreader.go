@@ -37,10 +37,8 @@ func (w *wholeKeys) Read(p []byte) (int, error) {
 	if err != nil {
 		return got, err
 	}
-	full := n+got == room
-	n, open := w.answer.takeFrom(p[:n+got])
-	left, begun := w.pastes.takeFrom(p[:n], full)
-	n = copy(p, left)
+	left, begun := w.pastes.takeFrom(p[:n+got], n+got == room)
+	n, open := w.answer.takeFrom(p[:copy(p, left)]) // of the keys: what is pasted is no answer
 	w.held = append(w.held[:0], p[n-max(open, begun, incompleteBytes(p[:n])):n]...)
 	return n - len(w.held), nil
 }

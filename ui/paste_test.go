@@ -130,3 +130,20 @@ func TestAPasteComesWholeOrSaysWhyNot(t *testing.T) {
 		})
 	}
 }
+
+// What is pasted while a terminal may still say what colour it has comes whole, whatever stands in
+// it and wherever a read ends.
+func TestAPasteHoldsNoAnswerOfTheTerminal(t *testing.T) {
+	long := strings.Repeat("x", 497) // two reads of 256 bytes, of which the paste's marks take some
+	for _, body := range []string{"a\x1b]11;", "a\x1b]1", "\x1b]11;rgb:0000/0000/0000\x07b", long + "\x1b]11;rgb:00" + long} {
+		for _, answer := range []string{"", "\x1b]11;rgb:ffff/ffff/ffff\x07"} {
+			w := &wholeKeys{read: strings.NewReader("k" + pasteBegins + body + pasteEnds + answer + "q").Read}
+			told := 0
+			w.answer.expect(func(bool) { told++ })
+			keys := readKeys(t, w, 256)
+			if got, _ := w.pastes.next(); string(got.text) != body || keys != "k"+pasteBegins+pasteEnds+"q" || told != min(len(answer), 1) {
+				t.Errorf("%.20q and %q became %.20q and %q, told %d times", body, answer, string(got.text), keys, told)
+			}
+		}
+	}
+}
