@@ -216,7 +216,7 @@ func (t *turn) replaceBySummary(old []chat.Message, s stage) (chat.Message, erro
 	}
 	sum.Text = t.blockOrders(text)
 	sum.Parts = quotePerson(old, t.settings.ProtectFirst, min(quoteTokens, window/5))
-	if t.scanPages(); t.w.strange.Load() != nil { // what says so goes: it stands with the summary, over restarts
+	if t.scanPages(t.history); t.w.strange.Load() != nil { // what says so goes: it stands with the summary, over restarts
 		sum.Parts = append(sum.Parts, chat.Part{Kind: chat.PartResource, Name: *t.w.strange.Load(), Foreign: true})
 	}
 	return sum, nil

@@ -35,7 +35,7 @@ func (t *turn) notePageRead(tool string) {
 // foreignSource says whose words the conversation has read, as far as that is known without a look
 // at every result.
 func (t *turn) foreignSource() string {
-	t.scanPages()
+	t.scanPages(t.history)
 	return firstWhy(t.strange.Load(), t.w.strange.Load(), t.nearby.Load())
 }
 
@@ -74,7 +74,7 @@ func (t *turn) otherAuthors(j *toolJob) string {
 	if j.up != "" {
 		return "a script asks for it: what the script has read is not known"
 	}
-	t.scanHistory()
+	t.scanHistory(j.history)
 	return firstWhy(t.strange.Load(), t.w.strange.Load(), t.nearby.Load())
 }
 
@@ -82,28 +82,27 @@ func (t *turn) otherAuthors(j *toolJob) string {
 // known. What a server of this machine answered is nobody's word: whoever works on one talks to it
 // all the time.
 func (t *turn) strangersBehind(j *toolJob) string {
-	if j.up == "" { // else the call around it has looked, see askGate
-		t.scanHistory()
-	}
+	t.scanHistory(j.history)
 	return firstWhy(t.strange.Load(), t.w.strange.Load())
 }
 
 // scanHistory looks for what strangers wrote in what the turn has read, and in the turns before it.
-func (t *turn) scanHistory() {
+// Calls inside of others ask for it from goroutines of their own.
+func (t *turn) scanHistory(history []chat.Message) {
 	if t.strange.Load() == nil {
-		t.scanResults()
+		t.scanResults(history)
 	}
 	if t.strange.Load() == nil {
-		t.scanPages()
+		t.scanPages(history)
 	}
 }
 
 // scanPages looks for pages that an earlier turn read, perhaps in another process.
-func (t *turn) scanPages() {
+func (t *turn) scanPages(history []chat.Message) {
 	if t.w.strange.Load() != nil {
 		return
 	}
-	for _, m := range t.history {
+	for _, m := range history {
 		for _, p := range m.Parts {
 			if p.Foreign {
 				why := fmt.Sprintf("strangers wrote what stands beside a message of this conversation (%s)", oneLine(p.Name))
@@ -126,11 +125,13 @@ func (t *turn) scanPages() {
 }
 
 // scanResults looks for orders in what the tools of this turn gave.
-func (t *turn) scanResults() {
+func (t *turn) scanResults(history []chat.Message) {
+	t.scanning.Lock()
+	defer t.scanning.Unlock()
 	if t.scanned == nil {
 		t.scanned = map[int64]bool{}
 	}
-	for _, m := range slices.Backward(t.history) {
+	for _, m := range slices.Backward(history) {
 		if m.ID != 0 && m.ID <= t.prompt {
 			return
 		}
@@ -151,7 +152,7 @@ func (t *turn) scanResults() {
 // scanNested looks for orders in what a call inside of another one gave: it is no message, and what
 // the call around it says of it may leave them out.
 func (t *turn) scanNested(j *toolJob) {
-	if j.args != nil && meansLasting(j.spec, j.args) { // it says what was refused
+	if t.strange.Load() != nil || j.args != nil && meansLasting(j.spec, j.args) { // it says what was refused
 		return
 	}
 	if hits := injection.ScanDocument(j.result.Text); len(hits) > 0 {

@@ -41,7 +41,7 @@ func (n *nest) Call(ctx context.Context, c tool.NestedCall) tool.NestedResult {
 	}
 	t := n.t
 	j := t.newToolJob(t.a.numberCall(call))
-	j.ctx, j.up, j.outer, j.waiting = ctx, n.up.call.ID, n.up, c.Waiting
+	j.ctx, j.up, j.outer, j.history, j.waiting = ctx, n.up.call.ID, n.up, n.up.history, c.Waiting
 	t.publishUnder(j, event.ToolStarted{Call: call, Gist: j.gist, Backend: j.backend})
 	switch {
 	case j.result != nil:

@@ -43,6 +43,7 @@ type toolJob struct {
 	ctx     context.Context // ends with the interrupt, or with the call that it is inside of
 	up      string          // the call that it is inside of; "" for what the model called
 	outer   *toolJob        // the same
+	history []chat.Message  // what the turn had read before the model's call
 	hooked  string          // the hooks that changed the arguments; "" for none
 	edited  string          // the command that a person wrote in place of the call's; "" for none
 	lasting bool            // it was allowed to leave something that runs later
@@ -172,9 +173,6 @@ func (t *turn) askGate(j *toolJob) {
 		return
 	}
 	t.describeLasting(j, &r)
-	if j.up == "" && j.intent.Shell == nil && len(j.intent.Paths) == 0 {
-		t.scanHistory() // it may call other tools, which ask from goroutines of their own
-	}
 	if j.up == "" { // else the gate's question says it
 		t.publishPhase(event.TurnPhase{Kind: event.PhaseApproval, Tool: j.call.Name})
 	}

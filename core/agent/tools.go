@@ -45,6 +45,7 @@ func (t *turn) runCalls(calls []chat.ToolCall) error {
 // those that are asked about.
 func (t *turn) runGroup(group []*toolJob) error {
 	for _, j := range group {
+		j.history = t.history
 		t.publish(event.ToolStarted{Call: j.call, Gist: j.gist, Backend: j.backend, Beside: len(group) - 1})
 	}
 	slots := make(chan struct{}, maxParallel)

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,7 +45,8 @@ type turn struct {
 	denials  atomic.Int32 // in a row
 	strange  atomic.Pointer[string]
 	nearby   atomic.Pointer[string] // as strange, of servers of this machine
-	scanned  map[int64]bool         // results that hold no orders
+	scanning sync.Mutex
+	scanned  map[int64]bool // results that hold no orders
 
 	own    bool        // all of it is commands that the person typed: they run, and nobody answers
 	prompt int64       // id of the user message, 0 for a compression
