@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,25 +26,36 @@ func runDiff(ctx context.Context, dir string, args ...string) (string, error) {
 	return runGit(ctx, dir, filters, append(diffArgs, args...)...)
 }
 
+// errOldGit says that git takes no settings from its environment, so that those of the repository
+// would count.
+var errOldGit = errors.New("git 2.31 or newer is needed: an older one would run programs that the repository names")
+
 // ownFilters are settings that put the person's own filters, or none, in the place of those that a
 // repository defines.
 func ownFilters(ctx context.Context, dir string) ([][2]string, error) {
-	list, err := runGit(ctx, dir, nil, "config", "--null", "--show-scope", "--get-regexp", `^filter\..*\.(clean|process|required)$`)
-	var none *exec.ExitError
-	if errors.As(err, &none) && none.ExitCode() == 1 { // there are none
-		return nil, nil
-	} else if err != nil {
+	list, err := runGit(ctx, dir, nil, "config", "--null", "--show-scope", "--get-regexp", `^(core\.fsmonitor|filter\..*\.(clean|process|required))$`)
+	var failed *exec.ExitError
+	switch {
+	case errors.As(err, &failed) && slices.Contains([]int{1, 129}, failed.ExitCode()): // not even ours is there, or it knows no scopes
+		return nil, errOldGit
+	case err != nil:
 		return nil, err
 	}
-	own, theirs := map[string]string{}, map[string]bool{}
+	own, theirs, ours := map[string]string{}, map[string]bool{}, false
 	fields := strings.Split(list, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
 		key, value, _ := strings.Cut(fields[i+1], "\n")
-		if scope := fields[i]; scope == "system" || scope == "global" {
+		switch scope := fields[i]; {
+		case key == "core.fsmonitor":
+			ours = ours || scope == "command" // see runGit
+		case scope == "system" || scope == "global":
 			own[key] = value
-		} else {
+		default:
 			theirs[key] = true
 		}
+	}
+	if !ours {
+		return nil, errOldGit
 	}
 	var out [][2]string
 	for key := range theirs {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,5 +65,36 @@ func TestDiffShowsNoFilesOfElsewhere(t *testing.T) {
 	inGit(t, top, "config", "core.worktree", elsewhere)
 	if p := diffPart(t.Context(), top); strings.Contains(p.Text, elsewhere+"\n") || strings.Contains(p.Text, "fresh") || !strings.Contains(p.Text, "there is no diff: git says: ") {
 		t.Errorf("elsewhere: %q", p.Text)
+	}
+}
+
+// A git that takes no settings from its environment would run what the repository names: it is not
+// asked.
+func TestDiffAsksNoOldGit(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	top, bin := t.TempDir(), t.TempDir()
+	inGit(t, top, "init", "-q")
+	putText(t, filepath.Join(top, "a.txt"), "old\n")
+	inGit(t, top, "add", "-A")
+	inGit(t, top, "commit", "-qm", "first")
+	putText(t, filepath.Join(top, "a.txt"), "new\n")
+	ran := filepath.Join(t.TempDir(), "ran")
+	inGit(t, top, "config", "core.fsmonitor", "touch "+ran+"; :")
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(bin, "git")
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for _, script := range []string{"unset GIT_CONFIG_COUNT", `unset GIT_CONFIG_COUNT; case "$*" in *--show-scope*) echo "error: unknown option" >&2; exit 129;; esac`} {
+		if err := os.WriteFile(old, []byte("#!/bin/sh\n"+script+"\nexec "+git+" \"$@\"\n"), 0o700); err != nil { //nolint:gosec // it is run
+			t.Fatal(err)
+		}
+		if p := diffPart(t.Context(), top); !strings.Contains(p.Text, "git 2.31 or newer is needed") {
+			t.Errorf("%s: %q", script, p.Text)
+		}
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a program of the repository ran")
 	}
 }
