@@ -81,7 +81,7 @@ func WriteLines(w io.Writer, all []Item) error {
 		for k, v := range it.Metadata {
 			meta[k] = v
 		}
-		meta["timestamp"] = it.Created.UTC().Format(time.RFC3339)
+		meta[timestampKey] = it.Created.UTC().Format(time.RFC3339)
 		if err := enc.Encode(Line{Key: it.Key, Value: it.Value, Metadata: meta}); err != nil {
 			return err
 		}

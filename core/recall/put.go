@@ -1,11 +1,13 @@
 package recall
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,6 +21,9 @@ const (
 	maxValue = 16_000 // characters
 	maxMeta  = 16_000 // bytes as JSON
 )
+
+// timestampKey is what metadata call the time that a fact is from.
+const timestampKey = "timestamp"
 
 // Refusal says why an item was not stored. Its text is for people and models alike.
 type Refusal struct{ Text string }
@@ -73,15 +78,12 @@ func (s *Store) putItem(ctx context.Context, tx *sql.Tx, it Item) (Stored, error
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Stored{}, err
 	}
-	if old.ID != 0 && old.Value == it.Value {
-		return Stored{ID: old.ID, Same: true}, nil
-	}
-	meta, err := json.Marshal(it.Metadata)
+	meta, err := marshalMetadata(it)
 	if err != nil {
 		return Stored{}, err
 	}
-	if it.Metadata == nil {
-		meta = []byte("{}")
+	if old.ID != 0 && old.Value == it.Value && old.hasMetadata(it.Metadata) {
+		return Stored{ID: old.ID, Same: true}, nil
 	}
 	r, err := tx.ExecContext(ctx, `INSERT INTO items(namespace,key,value,metadata,created_ms,origin,session,message,tainted,pinned,expires_ms)
  VALUES(?,?,?,?,?,?,?,?,?,?,?)`, it.Namespace, it.Key, it.Value, string(meta), unixMillis(it.Created), it.Origin, it.Session, it.Message,
@@ -98,6 +100,28 @@ func (s *Store) putItem(ctx context.Context, tx *sql.Tx, it Item) (Stored, error
 		}
 	}
 	return Stored{ID: it.ID, Replaced: old.ID}, indexItem(ctx, tx, it)
+}
+
+// hasMetadata reports whether nothing stands in metadata that an item does not have: none says no
+// more than it, and neither does the time of an export.
+func (it *Item) hasMetadata(metadata map[string]any) bool {
+	kept := func(m map[string]any) map[string]any {
+		m = maps.Clone(m)
+		delete(m, timestampKey)
+		return m
+	}
+	metadata = kept(metadata)
+	had, err := json.Marshal(kept(it.Metadata))
+	now, nowErr := json.Marshal(metadata)
+	return err == nil && nowErr == nil && (len(metadata) == 0 || bytes.Equal(had, now))
+}
+
+// marshalMetadata is what is kept with an item, as JSON.
+func marshalMetadata(it Item) ([]byte, error) {
+	if it.Metadata == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(it.Metadata)
 }
 
 // replaceItem makes an old item point to the new one: it stays to be looked at, and is not found.
@@ -161,7 +185,7 @@ func (it *Item) refuseHostile(texts ...string) error {
 
 // takeDate takes the time of an item from its metadata.
 func (it *Item) takeDate() {
-	if stamp, ok := it.Metadata["timestamp"].(string); ok && it.Created.IsZero() {
+	if stamp, ok := it.Metadata[timestampKey].(string); ok && it.Created.IsZero() {
 		if at, err := time.Parse(time.RFC3339, stamp); err == nil {
 			it.Created = at
 		}

@@ -107,6 +107,30 @@ func TestAKeyStoredAnewReplaces(t *testing.T) {
 	}
 }
 
+// The same value with other metadata says more than what is there: nothing of it is dropped.
+// Without metadata, or read back from an export, it says no more.
+func TestMetadataAreKeptAnew(t *testing.T) {
+	s := openTest(t, Options{})
+	store := func(metadata map[string]any) Stored {
+		t.Helper()
+		done, err := s.Put(t.Context(), Item{Key: "staging port", Value: "5433", Metadata: metadata})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	first := store(map[string]any{"by": "Ann"})
+	for _, same := range []map[string]any{nil, {}, {"by": "Ann"}, {"timestamp": "2026-11-01T00:00:00Z"}, {"by": "Ann", "timestamp": "2026-11-01T00:00:00Z"}} {
+		if done := store(same); !done.Same {
+			t.Errorf("%v: %+v", same, done)
+		}
+	}
+	second := store(map[string]any{"by": "Ben"})
+	if it, err := s.Get(t.Context(), second.ID); err != nil || second.Replaced != first.ID || it.Metadata["by"] != "Ben" {
+		t.Errorf("%+v, %+v, %v", second, it, err)
+	}
+}
+
 func TestUseCountsOnceASession(t *testing.T) {
 	s := openTest(t, Options{})
 	id := put(t, s, "a", "one").ID
@@ -239,7 +263,7 @@ func TestColdStart(t *testing.T) {
 		}
 	}
 	for _, q := range farQuestions {
-		found, err := s.Recall(t.Context(), q, 5, MinCoverage)
+		found, err := s.Recall(t.Context(), q, 5, 0) // as `hermes memory recall` asks
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,6 +276,17 @@ func TestColdStart(t *testing.T) {
 	t.Logf("right one first: %d of %d; nothing for the unrelated: %d of %d", first, len(coldQuestions), quiet, len(farQuestions))
 	if first*10 < len(coldQuestions)*9 || quiet*10 < len(farQuestions)*8 {
 		t.Error("wanted: the right one first in 90 %, nothing for the unrelated in 80 %")
+	}
+}
+
+// Words that most questions have say nothing about what is looked for.
+func TestOrdinaryWordsOfQuestionsFindNothing(t *testing.T) {
+	s := openTest(t, Options{})
+	put(t, s, "backups", "nightly backups go to the bucket osprey, which takes long and many discs")
+	for _, q := range []string{"is it going to rain", "how long is the Nile", "how many people live in Brazil", "where does the river Main go"} {
+		if got := keys(t, s, q); got != "" {
+			t.Errorf("%q: %s", q, got)
+		}
 	}
 }
 

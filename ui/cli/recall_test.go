@@ -32,3 +32,23 @@ func TestEachLineHasItsAnswer(t *testing.T) {
 		t.Errorf("%q", plain)
 	}
 }
+
+// A line that is too long spoils no other one, of facts and of questions alike.
+func TestALineThatIsTooLongSpoilsNoOther(t *testing.T) {
+	t.Parallel()
+	env := []string{"HERMES_HOME=" + t.TempDir()}
+	hermes := func(in string, args ...string) (code int, out, errs bytes.Buffer) {
+		streams := cli.Streams{In: strings.NewReader(in), Out: &out, Err: &errs}
+		return cli.Main(context.Background(), cli.Program{}, append([]string{"memory"}, args...), streams, env), out, errs
+	}
+	long := strings.Repeat("w", 3<<20)
+	code, out, errs := hermes(`{"key": "long", "value": "`+long+"\"}\r\n"+`{"key": "staging port", "value": "5433"}`+"\r\n", "store", "--lines")
+	if code != 1 || out.String() != "1 stored, 0 were there, 1 refused.\n" || errs.String() != "standard input:1: it has more than 1048576 bytes\n" {
+		t.Errorf("%d %q %q", code, out.String(), errs.String())
+	}
+	code, out, errs = hermes(long+"\nstaging port", "recall", "--lines", "--json")
+	answers := strings.Split(out.String(), "\n")
+	if code != 0 || len(answers) != 3 || !strings.Contains(answers[0], `"hits":[]`) || !strings.Contains(answers[1], "5433") {
+		t.Errorf("%d, %d answers, %q", code, len(answers), errs.String())
+	}
+}

@@ -1,7 +1,7 @@
 package memory
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -152,34 +152,39 @@ type linesReader struct {
 }
 
 func (r *linesReader) readLines(ctx context.Context, s *recall.Store, in io.Reader) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 64<<10), maxLine)
 	n := 0
-	for lines.Scan() {
+	err := base.EachLine(in, maxLine, func(text []byte, whole bool) error {
 		n++
-		if strings.TrimSpace(lines.Text()) == "" {
-			continue
+		if len(bytes.TrimSpace(text)) == 0 {
+			return nil
 		}
-		var line recall.Line
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			r.refuseLine(n, "it is no JSON object with key and value: "+err.Error())
-			continue
-		}
-		it := recall.Item{Key: line.Key, Value: secret.Redact(line.Value), Metadata: line.Metadata, Origin: recall.Import, Session: r.session}
-		if err := it.Check(); err != nil {
+		it, err := r.readItem(text, whole)
+		if err != nil {
 			r.refuseLine(n, err.Error())
-			continue
+			return nil
 		}
 		if r.waiting = append(r.waiting, it); len(r.waiting) == linesBatch {
-			if err := r.storeWaiting(ctx, s); err != nil {
-				return err
-			}
+			return r.storeWaiting(ctx, s)
 		}
-	}
-	if err := lines.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("%s:%d: %w", r.name, n+1, err)
 	}
 	return r.storeWaiting(ctx, s)
+}
+
+func (r *linesReader) readItem(text []byte, whole bool) (recall.Item, error) {
+	if !whole {
+		return recall.Item{}, fmt.Errorf("it has more than %d bytes", maxLine)
+	}
+	var line recall.Line
+	if err := json.Unmarshal(text, &line); err != nil {
+		return recall.Item{}, fmt.Errorf("it is no JSON object with key and value: %w", err)
+	}
+	it := recall.Item{Key: line.Key, Value: secret.Redact(line.Value), Metadata: line.Metadata, Origin: recall.Import, Session: r.session}
+	err := it.Check() // it trims, too
+	return it, err
 }
 
 func (r *linesReader) refuseLine(line int, why string) {
@@ -240,14 +245,9 @@ With --lines each line of standard input is a query, and each has its answer: an
 }
 
 func (c *command) answerLines(ctx context.Context, s *recall.Store, k int, asJSON bool) error {
-	in := bufio.NewScanner(c.Streams.In)
-	in.Buffer(make([]byte, 64<<10), maxLine)
-	for in.Scan() {
-		if err := c.printRecalled(ctx, s, in.Text(), k, asJSON); err != nil {
-			return err
-		}
-	}
-	return in.Err()
+	return base.EachLine(c.Streams.In, maxLine, func(query []byte, _ bool) error {
+		return c.printRecalled(ctx, s, string(query), k, asJSON)
+	})
 }
 
 func (c *command) printRecalled(ctx context.Context, s *recall.Store, query string, k int, asJSON bool) error {
