@@ -112,9 +112,7 @@ func (c Config) withDefaults(kinds map[string]Kind) (Config, error) {
 	}
 	specs := make(map[string]Spec, len(c.Backends)+1)
 	specs[c.Default] = Spec{}
-	for name, s := range c.Backends {
-		specs[name] = s
-	}
+	maps.Copy(specs, c.Backends)
 	for name, s := range specs {
 		if err := CheckName(name); err != nil {
 			return c, err

@@ -87,8 +87,7 @@ func TestMachineUnderStress(t *testing.T) {
 	box := bus.Subscribe(event.Limits{Events: 1 << 20})
 	defer box.Close()
 	b := &strict{}
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
+	ctx := t.Context()
 	m := newMachine(ctx, key{"s", "x", "docker"}, Spec{Name: "x", Kind: "docker", IdleTTL: 300 * time.Microsecond}, b, bus)
 	m.pause = func(int) time.Duration { return 200 * time.Microsecond }
 	var all sync.WaitGroup

@@ -151,13 +151,11 @@ func TestUsageKeepsWhatItDoesNotKnow(t *testing.T) {
 	u := NewUsage(dir)
 	var all sync.WaitGroup
 	for range 20 { // several processes are several Usages
-		all.Add(1)
-		go func() {
-			defer all.Done()
+		all.Go(func() {
 			if err := errors.Join(NewUsage(dir).Used("old"), u.Viewed("new")); err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 	}
 	all.Wait()
 	if err := u.Created("mine", "agent"); err != nil {

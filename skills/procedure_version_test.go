@@ -185,11 +185,9 @@ func TestOneOfManyChangesOfAProcedureCounts(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		for i, c := range planned {
-			all.Add(1)
-			go func() {
-				defer all.Done()
+			all.Go(func() {
 				_, results[i] = Editor{Dir: dir}.Apply(c)
-			}()
+			})
 		}
 		all.Wait()
 		made := ""

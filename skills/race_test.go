@@ -28,11 +28,9 @@ func TestOneOfManyChangesCounts(t *testing.T) {
 			}
 		}
 		for i, change := range planned {
-			all.Add(1)
-			go func() {
-				defer all.Done()
+			all.Go(func() {
 				_, results[i] = Editor{Dir: dir}.Apply(change)
-			}()
+			})
 		}
 		all.Wait()
 		made := -1

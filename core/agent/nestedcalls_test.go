@@ -97,11 +97,9 @@ func TestCallsInsideRunTogether(t *testing.T) {
 		var wait sync.WaitGroup
 		out := make([]string, 20)
 		for i := range out {
-			wait.Add(1)
-			go func() {
-				defer wait.Done()
+			wait.Go(func() {
 				out[i] = c.Nest.Call(ctx, nestedCall("echo", `{"v":"x"}`)).Text
-			}()
+			})
 		}
 		wait.Wait()
 		return strings.Join(slices.Compact(out), ",") + " " + c.Nest.Call(ctx, nestedCall("outer", `{}`)).Text

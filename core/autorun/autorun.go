@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -249,9 +250,7 @@ func (v View) changesTo(now View) []Change {
 // somebody wanted that.
 func (v View) Accept(from, to View) View {
 	files := make(map[string]file, len(v.files))
-	for p, f := range v.files {
-		files[p] = f
-	}
+	maps.Copy(files, v.files)
 	for _, c := range from.changesTo(to) {
 		delete(files, c.Path)
 		if c.after.there {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -116,9 +117,7 @@ func (c *Config) readDotenv(path string) (map[string]string, []Problem) {
 			})
 			continue
 		}
-		for k, v := range one {
-			values[k] = v
-		}
+		maps.Copy(values, one)
 	}
 	return values, problems
 }

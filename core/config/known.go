@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // moved maps keys of the Python program to where the same setting lives here.
 var moved = map[string]string{
@@ -17,12 +20,7 @@ func belongsToPython(section, key string) bool {
 	if strings.HasPrefix(key, "_") {
 		return true // its bookkeeping, _config_version
 	}
-	for _, name := range strings.Fields(pythonKeys(section)) {
-		if name == key {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Fields(pythonKeys(section)), key)
 }
 
 // pythonKeysOf are the keys of the Python program, by the section as our struct is called.

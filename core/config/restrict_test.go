@@ -1,7 +1,6 @@
 package config
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -339,8 +338,7 @@ func TestUnreadableFilesRefuse(t *testing.T) {
 func TestABrokenEditKeepsWhatHeld(t *testing.T) {
 	o := home(t, map[string]string{"config.yaml": "terminal:\n  sandbox: strict\n"})
 	c, problems := Load(o)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ctx := t.Context()
 	changes, err := Watch(ctx, o, c, problems)
 	if err != nil {
 		t.Fatal(err)

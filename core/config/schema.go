@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -72,10 +73,8 @@ func fieldOf(t reflect.Type, key string) (field, bool) {
 		if f.name == key {
 			return f, true
 		}
-		for _, a := range f.also {
-			if a == key {
-				return f, true
-			}
+		if slices.Contains(f.also, key) {
+			return f, true
 		}
 	}
 	return field{}, false

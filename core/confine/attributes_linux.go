@@ -2,6 +2,7 @@ package confine
 
 import (
 	"encoding/binary"
+	"maps"
 
 	"golang.org/x/sys/unix"
 )
@@ -45,9 +46,7 @@ func guardedCalls() map[uint32]call {
 		unix.SYS_FREMOVEXATTR: {0, -1, -1, false, removeXattr},
 		unix.SYS_TRUNCATE:     {-1, 0, -1, false, truncateTarget}, // Landlock sees it from Linux 6.2 on
 	}
-	for nr, c := range guardedOld {
-		calls[nr] = c
-	}
+	maps.Copy(calls, guardedOld)
 	return calls
 }
 

@@ -451,14 +451,12 @@ func TestTwoScriptsAtOnce(t *testing.T) {
 	e := newEngine(t)
 	var wait sync.WaitGroup
 	for i := range 4 {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		wait.Go(func() {
 			s := script(t, fmt.Sprintf("from hermes_tools import read_file\nfor _ in range(5): r = read_file('s%d')\nprint(r['args']['path'])", i))
 			if res := e.Run(context.Background(), s); res.Output != fmt.Sprintf("s%d\n", i) {
 				t.Errorf("%+v", res)
 			}
-		}()
+		})
 	}
 	wait.Wait()
 }

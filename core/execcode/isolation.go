@@ -1,6 +1,9 @@
 package execcode
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Isolation is what keeps a script in, besides its limits, environment and process group, which it
 // always has.
@@ -50,10 +53,8 @@ func isolationSteps(best Isolation) []Isolation {
 	add := func(change func(*Isolation)) {
 		next := best
 		change(&next)
-		for _, have := range out {
-			if have == next {
-				return
-			}
+		if slices.Contains(out, next) {
+			return
 		}
 		out = append(out, next)
 	}

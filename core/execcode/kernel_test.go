@@ -193,15 +193,13 @@ func TestOneScriptAtATimeInAKernel(t *testing.T) {
 	dir := t.TempDir()
 	var wait sync.WaitGroup
 	for range 6 {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		wait.Go(func() {
 			s := script(t, "n = globals().get('n', 0) + 1\nprint(n)")
 			s.Dir, s.Kernel = dir, true
 			if res := e.Run(context.Background(), s); res.Status != Success {
 				t.Errorf("%+v", res)
 			}
-		}()
+		})
 	}
 	wait.Wait()
 	s := script(t, "print(n)")

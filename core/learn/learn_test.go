@@ -60,7 +60,7 @@ func (d *desk) turn(n int, task, command string, exit int, end event.TurnEnded) 
 	}
 	send(event.MessageAdded{Message: chat.Message{Role: chat.RoleUser, Text: task, From: chat.Person()}})
 	send(event.TurnStarted{Model: "m"})
-	send(event.MessageSealed{Message: chat.Message{Role: chat.RoleAssistant, Calls: []chat.ToolCall{{ID: "c", Name: "terminal", Args: []byte(fmt.Sprintf(`{"command": %q}`, command))}}}})
+	send(event.MessageSealed{Message: chat.Message{Role: chat.RoleAssistant, Calls: []chat.ToolCall{{ID: "c", Name: "terminal", Args: fmt.Appendf(nil, `{"command": %q}`, command)}}}})
 	send(event.ToolEnded{Result: chat.ToolResult{CallID: "c", Name: "terminal", Text: "out of " + command, ExitCode: &exit}})
 	if end.Reason == "" {
 		end.Reason = event.TurnDone

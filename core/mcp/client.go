@@ -18,7 +18,7 @@ func (s *server) newClient(set Settings) *sdk.Client {
 			s.passProgress(r.Params)
 		},
 		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { //nolint:staticcheck // older servers have it
-			s.log.addLine("server "+string(r.Params.Level), []byte(fmt.Sprint(r.Params.Data)))
+			s.log.addLine("server "+string(r.Params.Level), fmt.Append(nil, r.Params.Data))
 		},
 		Logger: s.m.o.Log,
 	}

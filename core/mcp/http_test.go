@@ -252,14 +252,12 @@ func renewedOnce(t *testing.T, a *authtest.Authority, file tokenFile) {
 	defer client.CloseIdleConnections()
 	var wait sync.WaitGroup
 	for range 8 { // eight programs
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		wait.Go(func() {
 			got, err := (&source{file: file, url: a.URL + "/mcp", client: client, note: func(string) {}}).freshToken(t.Context(), "")
 			if err != nil || !got.Valid() {
 				t.Errorf("%v %v", got, err)
 			}
-		}()
+		})
 	}
 	wait.Wait()
 	if a.Renewals() != 1 {

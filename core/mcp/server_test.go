@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -202,9 +203,7 @@ func TestTheSeedsFile(t *testing.T) {
 		}
 		s.Command, s.Args = os.Args[0], nil
 		env := map[string]string{serverKind: "honest", "QUERY_LOG": log}
-		for k, v := range s.Env {
-			env[k] = v
-		}
+		maps.Copy(env, s.Env)
 		s.Env = env
 		if name == "filesystem" {
 			s.Permissions.AllowedPaths = []string{project}

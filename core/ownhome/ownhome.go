@@ -7,6 +7,7 @@ package ownhome
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -134,10 +135,8 @@ func Program(rel string) bool {
 		}
 	}
 	first, _, _ := strings.Cut(rel, "/")
-	for _, own := range program {
-		if first == own {
-			return true
-		}
+	if slices.Contains(program, first) {
+		return true
 	}
 	base := path.Base(rel)
 	return strings.HasPrefix(first, "workbench") || strings.HasPrefix(base, "auth.") || strings.Contains(base, ".db") ||

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -87,9 +88,7 @@ func (r *ownReader) readFile(data []byte) {
 		r.readModel(&doc.Models[i])
 	}
 	aliases := map[string]References{}
-	for name, to := range r.base.Aliases {
-		aliases[name] = to
-	}
+	maps.Copy(aliases, r.base.Aliases)
 	for name, n := range doc.Aliases {
 		var to References
 		if err := n.Decode(&to); err != nil || len(to) == 0 {

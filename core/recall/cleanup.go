@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -78,9 +79,7 @@ func WriteLines(w io.Writer, all []Item) error {
 	enc.SetEscapeHTML(false)
 	for _, it := range all {
 		meta := map[string]any{}
-		for k, v := range it.Metadata {
-			meta[k] = v
-		}
+		maps.Copy(meta, it.Metadata)
 		meta[timestampKey] = it.Created.UTC().Format(time.RFC3339)
 		if err := enc.Encode(Line{Key: it.Key, Value: it.Value, Metadata: meta}); err != nil {
 			return err

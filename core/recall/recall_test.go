@@ -299,9 +299,7 @@ func TestTwoStoresOfOneFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			defer func() { _ = s.Close() }()
 			for i := range 40 {
 				done, err := s.Put(t.Context(), Item{Key: fmt.Sprintf("fact %d of %d", i, n), Value: "said", Session: "both"})
@@ -315,7 +313,7 @@ func TestTwoStoresOfOneFile(t *testing.T) {
 					}
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	s, err := Open(t.Context(), path, Options{})

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -111,12 +112,7 @@ func TestNothingOutlivesUs(t *testing.T) {
 		if runtime.GOOS != "linux" {
 			return !lives(keeper)
 		}
-		for _, pid := range append(family, keeper) {
-			if lives(pid) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(append(family, keeper), lives)
 	})
 	took := time.Since(begun)
 	if least := floor(t); took > max(promised, 3*least) {

@@ -106,11 +106,9 @@ func (f *fake) add(uid, title, prompt, answer string) {
 }
 
 func (f *fake) Submit(_ context.Context, uid string, in agent.Input) error {
-	f.idle.Add(1)
-	go func() {
-		defer f.idle.Done()
+	f.idle.Go(func() {
 		f.turn(uid, in.Text)
-	}()
+	})
 	return nil
 }
 

@@ -97,13 +97,11 @@ func TestLoginFromTheScreen(t *testing.T) {
 			age(t, file)
 			var all sync.WaitGroup
 			for range 3 {
-				all.Add(1)
-				go func() {
-					defer all.Done()
+				all.Go(func() {
 					if r := h.run("mcp", "test", "docs"); r.code != 0 {
 						t.Errorf("%+v", r)
 					}
-				}()
+				})
 			}
 			all.Wait()
 			if n := a.Renewals(); n != 1 {

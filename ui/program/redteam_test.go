@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -284,9 +285,7 @@ func (o outcome) repelled(t testing.TB, strikes []strike) {
 func (o outcome) clean(t testing.TB) {
 	t.Helper()
 	texts := map[string]string{"the output": o.out}
-	for name, r := range o.results {
-		texts[name] = r
-	}
+	maps.Copy(texts, o.results)
 	for name, text := range texts {
 		for _, secret := range []string{"TREASURE", parentSecret} {
 			if at := strings.Index(text, secret); at >= 0 {

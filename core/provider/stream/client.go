@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -134,9 +135,7 @@ func (c *Client) Close() error {
 
 // Do sends one request with the client's header. An answer that is not a success is a *Refusal.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
-	for k, v := range c.header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, c.header)
 	res, err := c.http.Do(req)
 	if err != nil || res.StatusCode/100 == 2 {
 		return res, err

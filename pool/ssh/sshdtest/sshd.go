@@ -220,7 +220,7 @@ func (s *Server) startDaemon(path string) error {
 }
 
 func (s *Server) writeKnownHosts(key gossh.PublicKey) {
-	s.writeFile(s.KnownHosts, []byte(fmt.Sprintf("[%s]:%d %s", s.Host, s.Port, gossh.MarshalAuthorizedKey(key))))
+	s.writeFile(s.KnownHosts, fmt.Appendf(nil, "[%s]:%d %s", s.Host, s.Port, gossh.MarshalAuthorizedKey(key)))
 }
 
 // Addr is where it listens.

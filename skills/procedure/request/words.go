@@ -16,7 +16,7 @@ func (r Request) pairs() []string {
 		if !isText {
 			data, err := json.Marshal(r.Params[k])
 			if err != nil {
-				data = []byte(fmt.Sprint(r.Params[k]))
+				data = fmt.Append(nil, r.Params[k])
 			}
 			v = string(data)
 		}

@@ -98,7 +98,7 @@ func TestCompositeFont(t *testing.T) {
 func TestHostileDocuments(t *testing.T) {
 	t.Parallel()
 	bomb := flate(make([]byte, 24<<20))
-	for i := 0; i < 2; i++ {
+	for range 2 {
 		bomb = flate([]byte(bomb))
 	}
 	bad := map[string][]byte{
