@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"hermes/core/rows"
 )
 
 // Cleanup says what CleanUp removes.
@@ -31,12 +33,9 @@ func (s *Store) CleanUp(ctx context.Context, c Cleanup) (gone []Item, exported s
 	} else {
 		used = before
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+` FROM items WHERE namespace=? AND replaced_by IS NULL AND pinned=0
+	answer := rows.Ask(ctx, s.db, "SELECT "+columns+` FROM items WHERE namespace=? AND replaced_by IS NULL AND pinned=0
  AND (expires_ms>0 AND expires_ms<=? OR created_ms<? AND used_ms<?) ORDER BY id`, s.namespace, unixMillis(s.now()), before, max(used, 1))
-	if err != nil {
-		return nil, "", err
-	}
-	if gone, err = scanItems(rows); err != nil || c.DryRun || len(gone) == 0 {
+	if gone, err = rows.Collect(answer, scanItem); err != nil || c.DryRun || len(gone) == 0 {
 		return gone, "", err
 	}
 	if exported, err = s.exportGone(gone); err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"hermes/core/rows"
 )
 
 // Get returns one item, also one that was replaced.
@@ -41,11 +43,9 @@ func (s *Store) List(ctx context.Context, l Listing) ([]Item, error) {
 	if l.Limit > 0 {
 		q += fmt.Sprintf(" LIMIT %d", l.Limit)
 	}
-	rows, err := s.db.QueryContext(ctx, q, args...)
-	if err != nil {
-		return nil, s.explainDamage(err)
-	}
-	return scanItems(rows)
+	answer := rows.Ask(ctx, s.db, q, args...)
+	all, err := rows.Collect(answer, scanItem)
+	return all, s.explainDamage(err)
 }
 
 // Count says how many items are remembered, without those that were replaced.
@@ -144,12 +144,9 @@ func (s *Store) wipeDeleted(ctx context.Context) error {
 
 // replacedChain is an item and all that it replaced, directly or not, oldest first.
 func (s *Store) replacedChain(ctx context.Context, tx *sql.Tx, id int64) ([]Item, error) {
-	rows, err := tx.QueryContext(ctx, `WITH RECURSIVE older(id) AS (SELECT ? UNION SELECT i.id FROM items i JOIN older o ON i.replaced_by=o.id)
+	answer := rows.Ask(ctx, tx, `WITH RECURSIVE older(id) AS (SELECT ? UNION SELECT i.id FROM items i JOIN older o ON i.replaced_by=o.id)
  SELECT `+columns+` FROM items WHERE id IN (SELECT id FROM older) AND namespace=? ORDER BY id`, id, s.namespace)
-	if err != nil {
-		return nil, err
-	}
-	all, err := scanItems(rows)
+	all, err := rows.Collect(answer, scanItem)
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("%w: %d", ErrNotFound, id)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hermes/core/rows"
 )
 
 // poolSize is how many items each way of searching brings.
@@ -107,23 +109,10 @@ func (s *Store) byWords(ctx context.Context, query string) (blend, own scores, e
 
 // matchIndex asks one index; its scores are BM25, more is better.
 func (s *Store) matchIndex(ctx context.Context, table, expression string) (scores, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT w.rowid, -w.rank FROM "+table+" w CROSS JOIN items i ON i.id=w.rowid WHERE "+table+
+	answer := rows.Ask(ctx, s.db, "SELECT w.rowid, -w.rank FROM "+table+" w CROSS JOIN items i ON i.id=w.rowid WHERE "+table+
 		" MATCH ? AND i.namespace=? AND i.replaced_by IS NULL AND (i.expires_ms=0 OR i.expires_ms>?) ORDER BY w.rank LIMIT ?",
 		expression, s.namespace, unixMillis(s.now()), poolSize)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	found := scores{}
-	for rows.Next() {
-		var id int64
-		var score float64
-		if err := rows.Scan(&id, &score); err != nil {
-			return nil, err
-		}
-		found[id] = score
-	}
-	return found, rows.Err()
+	return rows.Map[int64, float64](answer)
 }
 
 // loadBest reads the n best.
@@ -132,11 +121,8 @@ func (s *Store) loadBest(ctx context.Context, sim scores, n int) ([]Hit, error) 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+" FROM items WHERE replaced_by IS NULL AND id IN ("+joinIDs(ids)+")")
-	if err != nil {
-		return nil, err
-	}
-	all, err := scanItems(rows)
+	answer := rows.Ask(ctx, s.db, "SELECT "+columns+" FROM items WHERE replaced_by IS NULL AND id IN ("+joinIDs(ids)+")")
+	all, err := rows.Collect(answer, scanItem)
 	hits := make([]Hit, len(all))
 	for i, it := range all {
 		hits[i] = Hit{Item: it, Similarity: sim[it.ID]}
@@ -192,17 +178,7 @@ func (s *Store) withTerm(ctx context.Context, term string, ids []int64) (count i
 	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", quoteTerm(term)).Scan(&count); err != nil {
 		return 0, nil, err
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT rowid FROM around WHERE around MATCH ? AND rowid IN ("+joinIDs(ids)+")", quoteTerm(term))
-	if err != nil {
-		return 0, nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return 0, nil, err
-		}
-		with = append(with, id)
-	}
-	return count, with, rows.Err()
+	answer := rows.Ask(ctx, s.db, "SELECT rowid FROM around WHERE around MATCH ? AND rowid IN ("+joinIDs(ids)+")", quoteTerm(term))
+	with, err = rows.Column[int64](answer)
+	return count, with, err
 }

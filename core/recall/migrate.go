@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	_ "embed" // the schema
 	"fmt"
+
+	"hermes/core/rows"
 )
 
 //go:embed schema.sql
@@ -57,11 +59,8 @@ func (s *Store) Rebuild(ctx context.Context) error {
 		if _, err := tx.ExecContext(ctx, indexSchema); err != nil {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM items WHERE replaced_by IS NULL ORDER BY id")
-		if err != nil {
-			return err
-		}
-		all, err := scanItems(rows)
+		answer := rows.Ask(ctx, tx, "SELECT "+columns+" FROM items WHERE replaced_by IS NULL ORDER BY id")
+		all, err := rows.Collect(answer, scanItem)
 		if err != nil {
 			return err
 		}
@@ -72,16 +71,4 @@ func (s *Store) Rebuild(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-func scanItems(rows *sql.Rows) (all []Item, err error) {
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		it, err := scanItem(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, it)
-	}
-	return all, rows.Err()
 }

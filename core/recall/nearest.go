@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hermes/core/recall/hnsw"
+	"hermes/core/rows"
 )
 
 // graphFrom is how many vectors make a graph worth its price. Fewer are searched exactly: 50,000 of
@@ -188,21 +189,14 @@ func (s *Store) readVectors(ctx context.Context, model string) error {
 
 // vectorIDs are the items that have a vector of the model.
 func (s *Store) vectorIDs(ctx context.Context, model string) (map[int64]bool, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT v.item FROM vectors v JOIN items i ON i.id=v.item
+	answer := rows.Ask(ctx, s.db, `SELECT v.item FROM vectors v JOIN items i ON i.id=v.item
  WHERE v.model=? AND i.namespace=? AND i.replaced_by IS NULL`, model, s.namespace)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	ids := map[int64]bool{}
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
+	list, err := rows.Column[int64](answer)
+	ids := make(map[int64]bool, len(list))
+	for _, id := range list {
 		ids[id] = true
 	}
-	return ids, rows.Err()
+	return ids, err
 }
 
 func (v *vectorIndex) removeOthers(ids map[int64]bool) {
@@ -246,16 +240,12 @@ func (s *Store) addMissing(ctx context.Context, model string, ids map[int64]bool
 }
 
 func (s *Store) addVectors(ctx context.Context, model string, ids []int64) error {
-	rows, err := s.db.QueryContext(ctx, "SELECT item,vector FROM vectors WHERE model=? AND item IN ("+joinIDs(ids)+")", model)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
+	answer := rows.Ask(ctx, s.db, "SELECT item,vector FROM vectors WHERE model=? AND item IN ("+joinIDs(ids)+")", model)
 	v := &s.vectors
-	for rows.Next() {
+	return answer.Each(func(r rows.Scanner) error {
 		var id int64
 		var raw sql.RawBytes
-		if err := rows.Scan(&id, &raw); err != nil {
+		if err := r.Scan(&id, &raw); err != nil {
 			return err
 		}
 		if v.dims == 0 {
@@ -264,6 +254,6 @@ func (s *Store) addVectors(ctx context.Context, model string, ids []int64) error
 		if len(raw) == 4*v.dims && v.dims > 0 { // else damaged, or of other dimensions: as if it had none
 			v.flat.addVector(id, raw)
 		}
-	}
-	return rows.Err()
+		return nil
+	})
 }

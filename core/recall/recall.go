@@ -31,6 +31,8 @@ import (
 	"sync"
 	"time"
 
+	"hermes/core/rows"
+
 	"github.com/mattn/go-sqlite3"
 )
 
@@ -165,9 +167,7 @@ func (s *Store) inTransaction(ctx context.Context, do func(*sql.Tx) error) error
 const columns = `id,namespace,key,value,metadata,created_ms,used_ms,uses,origin,session,message,tainted,pinned,
  COALESCE(replaced_by,0),expires_ms`
 
-type scanner interface{ Scan(...any) error }
-
-func scanItem(r scanner) (it Item, err error) {
+func scanItem(r rows.Scanner) (it Item, err error) {
 	var meta string
 	var created, used, expires int64
 	err = r.Scan(&it.ID, &it.Namespace, &it.Key, &it.Value, &meta, &created, &used, &it.Uses, &it.Origin, &it.Session,

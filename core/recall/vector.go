@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"hermes/core/rows"
 )
 
 // Embedder turns texts into vectors.
@@ -67,12 +69,9 @@ func (s *Store) Vectors(ctx context.Context) (model string, have int, err error)
 }
 
 func (s *Store) itemsWithoutVector(ctx context.Context, model string, n int) ([]Item, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+` FROM items WHERE namespace=? AND replaced_by IS NULL
+	answer := rows.Ask(ctx, s.db, "SELECT "+columns+` FROM items WHERE namespace=? AND replaced_by IS NULL
  AND id NOT IN (SELECT item FROM vectors WHERE model=?) ORDER BY id DESC LIMIT ?`, s.namespace, model, n)
-	if err != nil {
-		return nil, err
-	}
-	return scanItems(rows)
+	return rows.Collect(answer, scanItem)
 }
 
 // embedText is what is embedded of an item: "key: value", as in the article.

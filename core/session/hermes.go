@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hermes/core/event"
+	"hermes/core/rows"
 	"hermes/core/store"
 )
 
@@ -128,11 +129,8 @@ type hermesDB struct {
 func (h *hermesDB) readColumns(ctx context.Context) error {
 	h.columns = map[string]map[string]bool{}
 	for _, table := range []string{"sessions", "messages", "system_prompts"} {
-		rows, err := h.db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
-		if err != nil {
-			return err
-		}
-		names, err := scanStrings(rows)
+		answer := rows.Ask(ctx, h.db, "SELECT name FROM pragma_table_info(?)", table)
+		names, err := rows.Column[string](answer)
 		if err != nil {
 			return err
 		}
@@ -145,19 +143,6 @@ func (h *hermesDB) readColumns(ctx context.Context) error {
 		return errors.New("it is no database of a Python hermes: the tables sessions and messages are missing")
 	}
 	return nil
-}
-
-func scanStrings(rows *sql.Rows) ([]string, error) {
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var v string
-		if err := rows.Scan(&v); err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, rows.Err()
 }
 
 // selectList returns the columns as a SELECT list; a column that the table lacks is NULL.
@@ -173,9 +158,6 @@ func (h *hermesDB) selectList(table, columns string) string {
 
 // sessionIDs lists parents before their children, as far as time tells.
 func (h *hermesDB) sessionIDs(ctx context.Context) ([]string, error) {
-	rows, err := h.db.QueryContext(ctx, "SELECT id FROM sessions ORDER BY started_at, rowid")
-	if err != nil {
-		return nil, err
-	}
-	return scanStrings(rows)
+	answer := rows.Ask(ctx, h.db, "SELECT id FROM sessions ORDER BY started_at, rowid")
+	return rows.Column[string](answer)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes/core/chat"
+	"hermes/core/rows"
 	"hermes/core/store"
 )
 
@@ -122,32 +123,26 @@ const hermesMessageColumns = `role content tool_call_id tool_calls tool_name tim
 
 // importMessages are in the order of their ids: timestamps of a batch may be equal or wrong.
 func (h *hermesDB) importMessages(ctx context.Context, id string) ([]store.StoredMessage, error) {
-	rows, err := h.db.QueryContext(ctx, "SELECT "+h.selectList("messages", hermesMessageColumns)+" FROM messages WHERE session_id=? ORDER BY id", id)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+	answer := rows.Ask(ctx, h.db, "SELECT "+h.selectList("messages", hermesMessageColumns)+" FROM messages WHERE session_id=? ORDER BY id", id)
 	var out []store.StoredMessage
 	names := map[string]string{} // call id -> tool: older rows do not name the tool
-	for rows.Next() {
-		m, err := hermesMessage(rows, names)
-		if err != nil {
-			return nil, err
-		}
+	err := answer.Each(func(r rows.Scanner) error {
+		m, err := hermesMessage(r, names)
 		switch m.Role {
 		case chat.RoleUser, chat.RoleAssistant, chat.RoleTool, chat.RoleSystem:
 			out = append(out, m)
 		default: // notes of that program to itself
 		}
-	}
-	return out, rows.Err()
+		return err
+	})
+	return out, err
 }
 
-func hermesMessage(rows *sql.Rows, names map[string]string) (store.StoredMessage, error) {
+func hermesMessage(row rows.Scanner, names map[string]string) (store.StoredMessage, error) {
 	var role, content, callID, calls, tool, finish, reasoning, reasoning2, display sql.NullString
 	var at sql.NullFloat64
 	var tokens, active, compacted sql.NullInt64
-	if err := rows.Scan(&role, &content, &callID, &calls, &tool, &at, &tokens, &finish, &reasoning, &reasoning2,
+	if err := row.Scan(&role, &content, &callID, &calls, &tool, &at, &tokens, &finish, &reasoning, &reasoning2,
 		&active, &compacted, &display); err != nil {
 		return store.StoredMessage{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"hermes/core/chat"
+	"hermes/core/rows"
 )
 
 // Import is a whole session to add.
@@ -133,11 +134,8 @@ func (s *Store) Fork(ctx context.Context, from string, seq int, x Session) error
 }
 
 func (t *tx) recountAndIndex(id int64) error {
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT "+messageColumns+withEnds+messageFrom+"WHERE m.session_id=? ORDER BY m.id", id)
-	if err != nil {
-		return err
-	}
-	msgs, err := collectMessages(rows)
+	answer := rows.Ask(t.ctx, t.conn, "SELECT "+messageColumns+withEnds+messageFrom+"WHERE m.session_id=? ORDER BY m.id", id)
+	msgs, err := rows.Collect(answer, scanMessage)
 	if err != nil {
 		return err
 	}
@@ -247,18 +245,10 @@ func (s *Store) AddAttempt(ctx context.Context, id int64, a Attempt) error {
 // Attempts are the tries of a session, the oldest first.
 func (s *Store) Attempts(ctx context.Context, uid string) (out []Attempt, err error) {
 	defer s.watchDamage(&err)
-	rows, err := s.read.QueryContext(ctx, `SELECT a.message_id,a.n,a.provider,a.model,a.error_class,a.http,a.started_ms,a.ms,a.bytes
+	answer := rows.Ask(ctx, s.read, `SELECT a.message_id,a.n,a.provider,a.model,a.error_class,a.http,a.started_ms,a.ms,a.bytes
  FROM sessions s JOIN messages m ON m.session_id=s.id JOIN attempts a ON a.message_id=m.id WHERE s.uid=? ORDER BY a.message_id,a.n`, uid)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var a Attempt
-		if err := rows.Scan(&a.Message, &a.N, &a.Provider, &a.Model, &a.ErrorClass, &a.HTTP, &a.Started, &a.Took, &a.Bytes); err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
-	return out, rows.Err()
+	return rows.Collect(answer, func(r rows.Scanner) (a Attempt, err error) {
+		err = r.Scan(&a.Message, &a.N, &a.Provider, &a.Model, &a.ErrorClass, &a.HTTP, &a.Started, &a.Took, &a.Bytes)
+		return a, err
+	})
 }

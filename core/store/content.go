@@ -14,6 +14,7 @@ import (
 
 	"hermes/core/atomicfile"
 	"hermes/core/chat"
+	"hermes/core/rows"
 )
 
 // Contents of parts are files, each once, named by its sha256, in a folder beside the database. A
@@ -108,20 +109,9 @@ func (s *Store) FindContent(ctx context.Context, uid, prefix string) (hash strin
 
 // contentsOf returns the names of the contents that a session refers to.
 func (t *tx) contentsOf(session int64) ([]string, error) {
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT hash FROM content_refs WHERE session_id=?", session)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := []string{} // not nil, which means all
-	for rows.Next() {
-		var hash string
-		if err := rows.Scan(&hash); err != nil {
-			return nil, err
-		}
-		out = append(out, hash)
-	}
-	return out, rows.Err()
+	answer := rows.Ask(t.ctx, t.conn, "SELECT hash FROM content_refs WHERE session_id=?", session)
+	hashes, err := rows.Column[string](answer)
+	return append([]string{}, hashes...), err // not nil, which means all
 }
 
 // sweepContents removes the files that no session refers to: those of hashes, or all such files

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"hermes/core/rows"
 )
 
 // errDamaged marks damage that SQLite itself does not report.
@@ -155,42 +157,28 @@ func (s *Store) runChecks(ctx context.Context, checks ...func(context.Context) (
 
 func (s *Store) quickCheck(ctx context.Context) (out []string, err error) {
 	defer s.watchDamage(&err)
-	rows, err := s.read.QueryContext(ctx, "PRAGMA integrity_check(20)")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return nil, err
-		}
+	answer := rows.Ask(ctx, s.read, "PRAGMA integrity_check(20)")
+	lines, err := rows.Column[string](answer)
+	for _, line := range lines {
 		if line != "ok" {
 			out = append(out, "database: "+line)
 			s.rememberDamage(fmt.Errorf("%w: %s", errDamaged, line))
 		}
 	}
-	return out, rows.Err()
+	return out, err
 }
 
 func (s *Store) checkCounters(ctx context.Context) ([]string, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT s.uid, s.msg_count, count(m.id) FROM sessions s
+	answer := rows.Ask(ctx, s.read, `SELECT s.uid, s.msg_count, count(m.id) FROM sessions s
  LEFT JOIN messages m ON m.session_id=s.id AND m.active=1 GROUP BY s.id HAVING s.msg_count<>count(m.id)
  OR s.tool_count<>COALESCE(sum(m.role='tool'),0) LIMIT 20`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
+	out, err := rows.Collect(answer, func(r rows.Scanner) (string, error) {
 		var uid string
 		var have, want int
-		if err := rows.Scan(&uid, &have, &want); err != nil {
-			return nil, err
-		}
-		out = append(out, fmt.Sprintf("session %s: counted %d messages, has %d (put right)", uid, have, want))
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(out) == 0 {
+		err := r.Scan(&uid, &have, &want)
+		return fmt.Sprintf("session %s: counted %d messages, has %d (put right)", uid, have, want), err
+	})
+	if err != nil || len(out) == 0 {
 		return nil, err
 	}
 	return out, s.runInWriter(ctx, nil, func(t *tx) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hermes/core/chat"
+	"hermes/core/rows"
 )
 
 // StoredMessage is a message with its state in the conversation.
@@ -202,11 +203,8 @@ func (s *Store) Messages(ctx context.Context, uid string, q MessageQuery) (out [
 	if q.AfterSeq > 0 {
 		order = " ORDER BY m.seq LIMIT ?"
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT "+messageColumns+withWhole+messageFrom+"WHERE "+c.String()+order, append(c.args, q.Limit+1)...)
-	if err != nil {
-		return nil, false, err
-	}
-	if out, err = collectMessages(rows); err != nil {
+	answer := rows.Ask(ctx, s.read, "SELECT "+messageColumns+withWhole+messageFrom+"WHERE "+c.String()+order, append(c.args, q.Limit+1)...)
+	if out, err = rows.Collect(answer, scanMessage); err != nil {
 		return nil, false, err
 	}
 	if len(out) > q.Limit {
@@ -222,33 +220,15 @@ func (s *Store) Messages(ctx context.Context, uid string, q MessageQuery) (out [
 // other.
 func (s *Store) EachActive(ctx context.Context, uid string, do func(*chat.Message)) (err error) {
 	defer s.watchDamage(&err)
-	rows, err := s.read.QueryContext(ctx, "SELECT "+messageColumns+withWhole+messageFrom+
+	answer := rows.Ask(ctx, s.read, "SELECT "+messageColumns+withWhole+messageFrom+
 		"WHERE m.session_id=(SELECT id FROM sessions WHERE uid=?) AND m.active=1 ORDER BY m.seq", uid)
-	if err != nil {
+	return answer.Each(func(r rows.Scanner) error {
+		m, err := scanMessage(r)
+		if err == nil {
+			do(&m.Message)
+		}
 		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		m, err := scanMessage(rows)
-		if err != nil {
-			return err
-		}
-		do(&m.Message)
-	}
-	return rows.Err()
-}
-
-func collectMessages(rows *sql.Rows) ([]StoredMessage, error) {
-	defer rows.Close()
-	var out []StoredMessage
-	for rows.Next() {
-		m, err := scanMessage(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, m)
-	}
-	return out, rows.Err()
+	})
 }
 
 // All is a Limit without a limit.

@@ -8,6 +8,7 @@ import (
 
 	"hermes/core/cjk"
 	"hermes/core/crash"
+	"hermes/core/rows"
 )
 
 const rebuildChunk = 2000 // messages in one transaction, so that a message never waits long
@@ -123,20 +124,16 @@ func (t *tx) rebuildStart() error {
 }
 
 func (t *tx) rebuildTitles() error {
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT id, title FROM sessions WHERE title<>'' ORDER BY id DESC")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	titles := rows.Ask(t.ctx, t.conn, "SELECT id, title FROM sessions WHERE title<>'' ORDER BY id DESC")
+	return titles.Each(func(r rows.Scanner) error {
 		var id int64
 		var title string
-		if err := rows.Scan(&id, &title); err != nil {
+		if err := r.Scan(&id, &title); err != nil {
 			return err
 		}
 		t.changeIndex("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", -id, cjk.IndexText(title))
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // rebuildStep indexes the next chunk below fts_done_to. left and total count message ids.
@@ -182,12 +179,9 @@ func (t *tx) metaInt(key string) (int64, error) {
 // at the end. Within the chunk it goes up: FTS5 writes rowids in ascending order without flushing
 // in between.
 func (t *tx) reindexBelow(id int64) (low int64, err error) {
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT "+messageColumns+withEnds+messageFrom+
+	answer := rows.Ask(t.ctx, t.conn, "SELECT "+messageColumns+withEnds+messageFrom+
 		"WHERE m.id IN (SELECT id FROM messages WHERE id<? ORDER BY id DESC LIMIT ?) ORDER BY m.id", id, rebuildChunk)
-	if err != nil {
-		return 0, err
-	}
-	chunk, err := collectMessages(rows)
+	chunk, err := rows.Collect(answer, scanMessage)
 	if err != nil {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/core/chat"
+	"hermes/core/rows"
 )
 
 const (
@@ -133,7 +134,7 @@ const (
 const messageFrom = " FROM messages m JOIN sessions s ON s.id=m.session_id LEFT JOIN blobs b ON b.id=m.blob_id "
 
 // scanMessage is the inverse of encode.
-func scanMessage(in scanner) (StoredMessage, error) {
+func scanMessage(in rows.Scanner) (StoredMessage, error) {
 	var m chat.Message
 	var r row
 	var at int64

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/core/rows"
 	"hermes/core/store/dbfile"
 )
 
@@ -251,21 +252,18 @@ func (v *salvage) findTarget(ctx context.Context, name string) (*target, error) 
 		t.columns = []column{{name: "name", kind: "TEXT", needed: true}, {name: "seq", kind: "INTEGER", needed: true}}
 		return t, nil
 	}
-	rows, err := v.conn.QueryContext(ctx, "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?)", name)
+	answer := rows.Ask(ctx, v.conn, "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?)", name)
+	var err error
+	t.columns, err = rows.Collect(answer, func(r rows.Scanner) (c column, err error) {
+		err = r.Scan(&c.name, &c.kind, &c.needed, &c.rowid)
+		c.rowid = c.rowid && c.kind == "INTEGER"
+		return c, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var c column
-		if err := rows.Scan(&c.name, &c.kind, &c.needed, &c.rowid); err != nil {
-			return nil, err
-		}
-		c.rowid = c.rowid && c.kind == "INTEGER"
-		t.columns = append(t.columns, c)
-	}
 	t.insert = "INSERT OR IGNORE INTO " + name + " VALUES(?" + strings.Repeat(",?", len(t.columns)-1) + ")"
-	return t, rows.Err()
+	return t, nil
 }
 
 // takeRow adds a row if it is one of this table. An error is one of the new database.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hermes/core/chat"
+	"hermes/core/rows"
 )
 
 const (
@@ -142,24 +143,15 @@ func (q SearchQuery) filterConditions() (string, []any) {
 
 // readMatches reads what ranking and grouping need: up to text bytes of each content, 0 for none.
 func (s *Store) readMatches(ctx context.Context, from, where, order string, limit, text int, args []any) ([]Match, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT COALESCE(m.id,0), s.id, f.score, COALESCE(m.ts_ms,s.last_ms), COALESCE(m.role,''), COALESCE(m.seq,0),"+
+	answer := rows.Ask(ctx, s.read, "SELECT COALESCE(m.id,0), s.id, f.score, COALESCE(m.ts_ms,s.last_ms), COALESCE(m.role,''), COALESCE(m.seq,0),"+
 		" CASE WHEN "+strconv.Itoa(text)+"=0 THEN '' ELSE substr(COALESCE(m.content,s.title),1,"+strconv.Itoa(text)+") END FROM "+
 		from+" f"+joins+" WHERE "+visible+" AND "+where+" ORDER BY "+order+" LIMIT ?", append(args, limit)...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []Match
-	for rows.Next() {
-		var m Match
+	return rows.Collect(answer, func(r rows.Scanner) (m Match, err error) {
 		var at int64
-		if err := rows.Scan(&m.ID, &m.Session, &m.Rank, &at, &m.Role, &m.Seq, &m.Text); err != nil {
-			return nil, err
-		}
+		err = r.Scan(&m.ID, &m.Session, &m.Rank, &at, &m.Role, &m.Seq, &m.Text)
 		m.At = fromMS(at)
-		out = append(out, m)
-	}
-	return out, rows.Err()
+		return m, err
+	})
 }
 
 // Texts fills in Text (what was asked of tools and parts included, as words) and Tool of matches

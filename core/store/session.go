@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hermes/core/chat"
+	"hermes/core/rows"
 )
 
 // ErrNotFound is wrapped by errors about a session or message that is not there.
@@ -45,9 +46,7 @@ const sessionColumns = `s.id, s.uid, COALESCE((SELECT p.uid FROM sessions p WHER
  s.msg_count, s.tool_count, s.in_tok, s.out_tok, s.cache_tok, s.reason_tok, s.cost_micro, s.cost_known,
  s.preview, s.archived, s.pinned, s.hidden`
 
-type scanner interface{ Scan(dest ...any) error }
-
-func scanSession(row scanner, more ...any) (Session, error) {
+func scanSession(row rows.Scanner, more ...any) (Session, error) {
 	var x Session
 	var started, last, ended int64
 	u := &x.Usage
@@ -135,19 +134,8 @@ func (s *Store) Sessions(ctx context.Context, q ListQuery) (out []Session, err e
 		order = "s.last_ms DESC, s.id DESC"
 	}
 	args = append(args, q.Limit, q.Offset)
-	rows, err := s.read.QueryContext(ctx, "SELECT "+sessionColumns+" FROM sessions s WHERE "+where+" ORDER BY "+order+" LIMIT ? OFFSET ?", args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		x, err := scanSession(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, x)
-	}
-	return out, rows.Err()
+	answer := rows.Ask(ctx, s.read, "SELECT "+sessionColumns+" FROM sessions s WHERE "+where+" ORDER BY "+order+" LIMIT ? OFFSET ?", args...)
+	return rows.Collect(answer, func(r rows.Scanner) (Session, error) { return scanSession(r) })
 }
 
 func (q ListQuery) whereClause() (string, []any) {

@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"hermes/core/rows"
 )
 
 // Patch changes fields of a session; nil ones stay.
@@ -175,18 +177,6 @@ func (t *tx) setSessionMeta(session int64, key, value string) error {
 // Meta returns all values kept with a session.
 func (s *Store) Meta(ctx context.Context, uid string) (values map[string]string, err error) {
 	defer s.watchDamage(&err)
-	rows, err := s.read.QueryContext(ctx, "SELECT m.key, m.value FROM sessions s JOIN session_meta m ON m.session_id=s.id WHERE s.uid=?", uid)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := map[string]string{}
-	for rows.Next() {
-		var k, v string
-		if err := rows.Scan(&k, &v); err != nil {
-			return nil, err
-		}
-		out[k] = v
-	}
-	return out, rows.Err()
+	answer := rows.Ask(ctx, s.read, "SELECT m.key, m.value FROM sessions s JOIN session_meta m ON m.session_id=s.id WHERE s.uid=?", uid)
+	return rows.Map[string, string](answer)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes/core/chat"
+	"hermes/core/rows"
 )
 
 // Spent is what one model call used.
@@ -92,23 +93,15 @@ func (s *Store) UsageBy(ctx context.Context, by UsageBy, f UsageFilter) (out []U
 	if f.Limit <= 0 {
 		f.Limit = All
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT `+key[0]+` k, `+key[1]+`, count(*), sum(p.cost_known=0), sum(p.in_tok), sum(p.out_tok),
+	answer := rows.Ask(ctx, s.read, `SELECT `+key[0]+` k, `+key[1]+`, count(*), sum(p.cost_known=0), sum(p.in_tok), sum(p.out_tok),
  sum(p.cache_tok), sum(p.write_tok), sum(p.reason_tok), sum(p.cost_micro), min(p.cost_known), max(p.at_ms) last
  FROM spent p LEFT JOIN sessions s ON s.id=p.session_id
  WHERE (?1='' OR s.uid=?1) AND p.at_ms>=?2 GROUP BY k ORDER BY last DESC LIMIT ?3`, f.Session, toMS(f.Since), f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var r UsageRow
+	return rows.Collect(answer, func(from rows.Scanner) (r UsageRow, err error) {
 		var last int64
 		u := &r.Usage
-		if err := rows.Scan(&r.Key, &r.Name, &r.Calls, &r.Unpriced, &u.Input, &u.Output, &u.Cached, &u.Written, &u.Reasoning, &u.Cost, &u.CostKnown, &last); err != nil {
-			return nil, err
-		}
+		err = from.Scan(&r.Key, &r.Name, &r.Calls, &r.Unpriced, &u.Input, &u.Output, &u.Cached, &u.Written, &u.Reasoning, &u.Cost, &u.CostKnown, &last)
 		r.Last = fromMS(last)
-		out = append(out, r)
-	}
-	return out, rows.Err()
+		return r, err
+	})
 }

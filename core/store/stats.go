@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes/core/chat"
+	"hermes/core/rows"
 )
 
 // Stats counts what the store holds.
@@ -48,19 +49,6 @@ func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 
 // countBy counts sessions by a column, whose name is ours and not a user's.
 func (s *Store) countBy(ctx context.Context, column string) (map[string]int, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+column+", count(*) FROM sessions WHERE hidden=0 GROUP BY 1")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := map[string]int{}
-	for rows.Next() {
-		var k string
-		var n int
-		if err := rows.Scan(&k, &n); err != nil {
-			return nil, err
-		}
-		out[k] = n
-	}
-	return out, rows.Err()
+	answer := rows.Ask(ctx, s.read, "SELECT "+column+", count(*) FROM sessions WHERE hidden=0 GROUP BY 1")
+	return rows.Map[string, int](answer)
 }
