@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -259,6 +260,9 @@ func (l *Learner) Accept(ctx context.Context, id, by string, edited *string) (*P
 func (l *Learner) carryOut(ctx context.Context, p Proposal, author string) (skills.Version, error) {
 	switch p.Kind {
 	case KindRollback:
+		if raw, err := l.readText(p.Skill); err != nil || string(raw) != p.Before {
+			return skills.Version{}, cmp.Or(err, ErrStale)
+		}
 		return l.o.Library.Rollback(p.Skill, p.To, p.provenanceOf())
 	case KindArchive:
 		c, err := l.o.Library.Plan(ctx, skills.Request{Op: skills.Delete, Name: p.Skill})

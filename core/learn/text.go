@@ -48,6 +48,14 @@ func (l *Learner) ownText(key string) text {
 	return nil
 }
 
+// readText returns a text of the person's folder as it stands, nil when there is none.
+func (l *Learner) readText(key string) ([]byte, error) {
+	if own := l.ownText(key); own != nil {
+		return own.read()
+	}
+	return nil, nil
+}
+
 // isPinned reports whether a text is left alone.
 func (s Settings) isPinned(key string) bool {
 	name, _ := skills.SplitKey(key)
