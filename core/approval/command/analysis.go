@@ -320,7 +320,7 @@ func (w *walker) walkReading(text string, lang syntax.LangVariant) bool {
 	inner := *w
 	inner.posix = lang == syntax.LangPOSIX
 	inner.vars, inner.funcs, inner.written, inner.linked = copyMap(w.vars), copyMap(w.funcs), copyMap(w.written), copyMap(w.linked)
-	inner.built = copyMap(w.built)
+	inner.built, inner.listing = copyMap(w.built), copyMap(w.listing)
 	inner.trapped = nil
 	inner.walkStatements(file.Stmts)
 	inner.runTraps()

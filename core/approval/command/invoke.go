@@ -197,6 +197,7 @@ func (w *walker) judgeOperands(c cmd) {
 		if a.from.keys && !names[c.name] && c.name != "xargs" {
 			w.handsKeys(c.name)
 		}
+		w.out.keys = w.out.keys || w.listsKeys(a)
 		named := field{text: trimOption(a.text), dyn: a.dyn, glob: a.glob}
 		switch {
 		case !names[c.name]:
@@ -207,7 +208,7 @@ func (w *walker) judgeOperands(c cmd) {
 			w.addRead(named, false)
 		}
 	}
-	if w.in.keys && readsListed(c) {
+	if w.readsListed(c) {
 		w.handsKeys(c.name)
 	}
 	w.namesKeys(c)

@@ -152,19 +152,24 @@ func (w *walker) askRecursiveReaders(c cmd) {
 
 // namesKeys remembers that what a program says are names of files where secrets are kept.
 func (w *walker) namesKeys(c cmd) {
-	if !isOneOf("ls find fd fdfind tree echo printf realpath stat dir vdir", c.name) {
+	if !isOneOf("ls fd fdfind tree echo printf realpath stat dir vdir", c.name) {
 		return
 	}
 	folders := parseOptions(c.args, "", false).operands
 	if len(folders) == 0 && !isOneOf("echo printf", c.name) {
 		folders = []field{{text: "."}}
 	}
-	for _, f := range folders {
-		if w.nearOwn(f) && w.placeOf(f).kind == placeCredential {
-			w.out.keys = true
-		}
-	}
+	w.out.keys = w.out.keys || slices.ContainsFunc(folders, w.isCredential)
 }
+
+// isCredential reports whether a word names a file or folder where secrets are kept.
+func (w *walker) isCredential(f field) bool {
+	return (mayNameSecret(f.text) || w.nearOwn(f)) && w.placeOf(f).kind == placeCredential
+}
+
+// listsKeys reports whether a word is a file that the line filled with names of files where secrets
+// are kept.
+func (w *walker) listsKeys(f field) bool { return len(w.listing) > 0 && w.listing[w.placeOf(f).path] }
 
 // showsAnyFile are programs that are handed many names and that show what some of those files hold.
 const showsAnyFile = "git hub docker docker-compose podman file"
@@ -274,16 +279,19 @@ func nameMatcher(expr string, whole bool) func(name string) bool {
 	return func(name string) bool { return err != nil || re.MatchString(name) }
 }
 
-// readsListed reports whether a program puts out the files whose names it is sent.
-func readsListed(c cmd) bool {
+// readsListed reports whether a program puts out files whose names it reads, and some of these are
+// keys.
+func (w *walker) readsListed(c cmd) bool {
 	o := parseOptions(c.args, "f file T files-from C directory files0-from", false)
 	switch c.name {
 	case "cpio":
-		return !o.hasOption("i", "extract", "t", "list")
+		return w.in.keys && !o.hasOption("i", "extract", "t", "list")
 	case "pax":
-		return o.hasOption("w", "write")
+		return w.in.keys && o.hasOption("w", "write")
 	case "zip":
-		return hasWord(c.args, "-@")
+		return w.in.keys && hasWord(c.args, "-@")
 	}
-	return slices.ContainsFunc(o.valuesOf("T", "files-from", "files0-from"), func(v field) bool { return v.text == "-" || v.text == "/dev/stdin" })
+	return slices.ContainsFunc(o.valuesOf("T", "files-from", "files0-from"), func(v field) bool {
+		return w.in.keys && isOneOf("- /dev/stdin", v.text) || w.listsKeys(v)
+	})
 }

@@ -33,6 +33,36 @@ var ownReads = []string{
 	"awk 'BEGIN{while((getline l < \"/home/dev/.hermes/config.yaml\")>0) print l}'", "rg --files -uu ~ | xargs cat", "rg -l KEY -uu ~ | xargs cat", "grep -rl KEY ~ | xargs cat",
 }
 
+// listedKeys read keys whose names another command has found or a file of the line holds.
+var listedKeys = []string{
+	"find ~/.ssh | xargs cat", "find ~/.ssh -type f | sort | xargs -n1 rev", "ls -d ~/.ssh/* | xargs -n1 cat", "cd ~/.ssh; ls | xargs cat", "cd ~/.aws && find . -type f | xargs cat",
+	"find ~/.ssh | cpio -o", "echo ~/.ssh/id_rsa | tar czf o.tgz -T -", "ls -d ~/.ssh/* | zip o.zip -@", "find ~/.gnupg -type f | while read f; do rev $f; done",
+	"find ~/.ssh -type f > l; tar czf o.tgz -T l", "echo ~/.ssh/id_rsa > l && tar cf - --files-from=l | base64", "echo ~/.aws/credentials > l; cpio -o < l > o", "echo ~/.ssh/id_rsa >l; xargs cat <l",
+	"echo ~/.ssh/id_rsa >l; xargs -a l cat", "echo ~/.ssh/id_rsa >l; cat $(cat l)", "echo ~/.ssh/id_rsa >l; cat $(<l)", "echo ~/.ssh/id_rsa >l; zip -@ o.zip <l", "find ~/.ssh -fprint l; xargs cat <l",
+	"echo ~/.ssh/id_rsa >l; while read f; do cat \"$f\"; done <l", "find ~/.ssh | tee l; head -1 l | xargs cat", "ls ~/.ssh >> l; sort -u l > m; (cd ~/.ssh; xargs cat < /home/dev/app/m)",
+	"sh -c 'find ~/.ssh > l; tar cf o.tar -T l'", "find ~/.ssh > l; wc -w --files0-from=l", "echo .env > l; tar cf o.tar -T l",
+}
+
+// listedHarmless say names of keys, or hand on lists that hold none.
+var listedHarmless = []string{
+	"ls -la ~/.ssh", "find ~/.ssh -type f | wc -l", "ls ~/.ssh > l", "ls ~/.ssh > l; cat l", "echo .env >> .gitignore", "echo .env >> .gitignore; cat .gitignore", "echo .env | tee -a .gitignore",
+	"find . -name '*.go' > l; tar cf o.tar -T l", "git ls-files > l; xargs wc -l < l", "ls ~/.ssh | xargs -n1 echo", "find ~/.ssh -type f | xargs stat", "echo a.txt > l; cat $(cat l)",
+}
+
+func TestKeysThatAreListedAsk(t *testing.T) {
+	c := placeForTests().Prepared()
+	for _, cmd := range listedKeys {
+		if a := Analyse(cmd, c); a.Verdict == Allow {
+			t.Errorf("%q runs unasked", cmd)
+		}
+	}
+	for _, cmd := range listedHarmless {
+		if a := Analyse(cmd, c); a.Verdict != Allow {
+			t.Errorf("%q asks: %s", cmd, a.Reason)
+		}
+	}
+}
+
 // ownHarmless are what an agent is meant to read there, and what looks alike.
 var ownHarmless = []string{
 	"cat ~/.hermes/skills/tidy/SKILL.md", "ls ~/.hermes", "ls -la ~/.hermes/skills", "cat ~/.hermes/memories/MEMORY.md", "cat ~/.hermes/SOUL.md", "tail -n 50 ~/.hermes/logs/workbench.log",

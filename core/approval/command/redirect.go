@@ -133,18 +133,17 @@ func (w *walker) fillRedirected(s *syntax.Stmt, writes []field) {
 		}
 		w.noteWritten(f)
 	}
-	if len(writes) > 0 && w.out.secret {
-		w.out.secret = true
-	}
 }
 
 // noteWritten remembers that the line wrote a file: what runs it later runs code that nobody has
-// seen.
+// seen, and what is handed the names in it may be handed keys.
 func (w *walker) noteWritten(f field) {
 	if w.written == nil {
-		w.written = map[string]bool{}
+		w.written, w.listing = map[string]bool{}, map[string]bool{}
 	}
-	w.written[w.placeOf(f).path] = true
+	p := w.placeOf(f).path
+	w.written[p] = true
+	w.listing[p] = w.listing[p] || w.in.keys || w.out.keys
 }
 
 // isEndless reports whether a statement puts out without end.

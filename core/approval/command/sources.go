@@ -133,7 +133,7 @@ func (w *walker) fileFrom(f field) traits {
 	if f.text == "/dev/null" || w.holdsVersion(f) {
 		return traits{}
 	}
-	return traits{data: true, list: w.listsAddresses(f)}
+	return traits{data: true, list: w.listsAddresses(f), keys: w.listsKeys(f)}
 }
 
 // listsAddresses reports whether a file of the project holds addresses to fetch, by its name.

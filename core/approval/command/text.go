@@ -228,6 +228,7 @@ func judgeFind(w *walker, c cmd) {
 		}
 		roots = append(roots, a)
 	}
+	w.out.keys = w.out.keys || foundName(c.args) != "found" || w.findsOwn(roots, c.args) || w.isCredential(field{text: "."}) || slices.ContainsFunc(roots, w.isCredential)
 	for i := 0; i < len(c.args); i++ {
 		switch a := c.args[i]; a.text {
 		case "-delete":
@@ -246,7 +247,6 @@ func judgeFind(w *walker, c cmd) {
 		}
 	}
 	w.passOnFiltered()
-	w.out.keys = w.out.keys || foundName(c.args) != "found" || w.findsOwn(roots, c.args)
 }
 
 // findRuns is the command of -exec, from its first word on; it returns where that ends.

@@ -17,6 +17,7 @@ type walker struct {
 	funcs   map[string]*syntax.Stmt // bodies of what the line defines
 	calling map[string]bool         // functions that are being called
 	written map[string]bool         // files that the line has written so far
+	listing map[string]bool         // those of them that name files where secrets are kept
 	linked  map[string]string       // links that the line has made, and where they lead
 	strange bool                    // the line has unpacked what it fetched
 	opened  bool                    // the line has unpacked an archive into the project
