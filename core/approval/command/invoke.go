@@ -273,20 +273,16 @@ var names = map[string]bool{
 	"realpath": true, "readlink": true, "sudo": true, "cp": true, "mv": true, "source": true, ".": true, "install": true, "tee": true, "ln": true, "which": true, "env": true, "export": true, "gh": true,
 }
 
-// mayNameSecret is a quick look: most words cannot name a secret.
+// mayNameSecret reports whether a word can be the path of a secret, and is no text: of what has
+// blanks that begins like a path, or has none of them in its last part.
 func mayNameSecret(s string) bool {
-	if len(s) > 512 || strings.ContainsAny(s, " \n\t") {
+	switch {
+	case len(s) > 512, strings.ContainsAny(s, "\n\t"):
 		return false
+	case strings.Contains(s, " "):
+		return strings.HasPrefix(s, "/") || strings.HasPrefix(s, ".") || strings.HasPrefix(s, "~") || !strings.Contains(pathBase(s), " ")
 	}
-	for _, part := range []string{
-		"ssh", "aws", "gnupg", ".env", "netrc", "shadow", "", "key", "cred", "kube", "docker", ".config", "history", "npmrc", "pypirc", "secret", "password-store", "keyrings",
-		".pem", "environ", ".p12", ".pfx", ".sock", "azure", ".my.cnf", ".pgpass", "mozilla", "/proc/", "/dev/", "wallet", "rclone", "vault", "kdbx", "jks", "s3cfg", "Keychain", "cargo", ".oci", ".m2", "boto",
-	} {
-		if strings.Contains(s, part) {
-			return true
-		}
-	}
-	return false
+	return true
 }
 
 // trimOption takes --file= or @ away from a path.

@@ -33,30 +33,33 @@ var ownReads = []string{
 	"awk 'BEGIN{while((getline l < \"/home/dev/.hermes/config.yaml\")>0) print l}'", "rg --files -uu ~ | xargs cat", "rg -l KEY -uu ~ | xargs cat", "grep -rl KEY ~ | xargs cat",
 }
 
-// listedKeys read keys whose names another command has found or a file of the line holds.
-var listedKeys = []string{
+// keyReads read keys: with blanks in their names, or whose names another command has found or a
+// file of the line holds.
+var keyReads = []string{
 	"find ~/.ssh | xargs cat", "find ~/.ssh -type f | sort | xargs -n1 rev", "ls -d ~/.ssh/* | xargs -n1 cat", "cd ~/.ssh; ls | xargs cat", "cd ~/.aws && find . -type f | xargs cat",
 	"find ~/.ssh | cpio -o", "echo ~/.ssh/id_rsa | tar czf o.tgz -T -", "ls -d ~/.ssh/* | zip o.zip -@", "find ~/.gnupg -type f | while read f; do rev $f; done",
 	"find ~/.ssh -type f > l; tar czf o.tgz -T l", "echo ~/.ssh/id_rsa > l && tar cf - --files-from=l | base64", "echo ~/.aws/credentials > l; cpio -o < l > o", "echo ~/.ssh/id_rsa >l; xargs cat <l",
 	"echo ~/.ssh/id_rsa >l; xargs -a l cat", "echo ~/.ssh/id_rsa >l; cat $(cat l)", "echo ~/.ssh/id_rsa >l; cat $(<l)", "echo ~/.ssh/id_rsa >l; zip -@ o.zip <l", "find ~/.ssh -fprint l; xargs cat <l",
 	"echo ~/.ssh/id_rsa >l; while read f; do cat \"$f\"; done <l", "find ~/.ssh | tee l; head -1 l | xargs cat", "ls ~/.ssh >> l; sort -u l > m; (cd ~/.ssh; xargs cat < /home/dev/app/m)",
 	"sh -c 'find ~/.ssh > l; tar cf o.tar -T l'", "find ~/.ssh > l; wc -w --files0-from=l", "echo .env > l; tar cf o.tar -T l",
+	`cat ~/.ssh/"my key"`, `rev "/home/dev/.ssh/my key"`, `rev "$HOME/.gnupg/a b/secring.gpg"`, `cat "$HOME/.config/google-chrome/Profile 1/Login Data"`, `cat "a b/.env"`, `sqlite3 "$HOME/Library/Application Support/Firefox/Profiles/x/cookies.sqlite" .dump`, `rev ./"My Project"/.env`,
 }
 
-// listedHarmless say names of keys, or hand on lists that hold none.
-var listedHarmless = []string{
+// keyHarmless say names of keys, or hand on lists that hold none.
+var keyHarmless = []string{
 	"ls -la ~/.ssh", "find ~/.ssh -type f | wc -l", "ls ~/.ssh > l", "ls ~/.ssh > l; cat l", "echo .env >> .gitignore", "echo .env >> .gitignore; cat .gitignore", "echo .env | tee -a .gitignore",
 	"find . -name '*.go' > l; tar cf o.tar -T l", "git ls-files > l; xargs wc -l < l", "ls ~/.ssh | xargs -n1 echo", "find ~/.ssh -type f | xargs stat", "echo a.txt > l; cat $(cat l)",
+	`cat "My Project/readme.md"`, `awk '/foo bar/ {print}' notes.md`, `sed -n '/in .env file/p' notes.md`, `rev "/tmp/a b.txt"`, `python3 -c "print('.env / x')"`, `jq '.env | length' a.json`,
 }
 
-func TestKeysThatAreListedAsk(t *testing.T) {
+func TestKeysAsk(t *testing.T) {
 	c := placeForTests().Prepared()
-	for _, cmd := range listedKeys {
+	for _, cmd := range keyReads {
 		if a := Analyse(cmd, c); a.Verdict == Allow {
 			t.Errorf("%q runs unasked", cmd)
 		}
 	}
-	for _, cmd := range listedHarmless {
+	for _, cmd := range keyHarmless {
 		if a := Analyse(cmd, c); a.Verdict != Allow {
 			t.Errorf("%q asks: %s", cmd, a.Reason)
 		}

@@ -310,7 +310,8 @@ func credentialHome(rel string) bool {
 	}
 	for _, d := range []string{
 		".aws", ".gnupg", ".kube", ".docker/config.json", ".config/gcloud", ".azure", ".config/gh", ".npmrc", ".password-store", ".local/share/keyrings", ".mozilla",
-		".config/google-chrome", ".config/chromium", "Library/Keychains", ".config/doctl", ".config/rclone", ".oci", ".terraform.d", ".cargo/credentials",
+		".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", "Library/Keychains", "Library/Cookies",
+		"Library/Application Support/Google/Chrome", "Library/Application Support/Firefox", "snap/firefox", ".config/doctl", ".config/rclone", ".oci", ".terraform.d", ".cargo/credentials",
 		".cargo/credentials.toml", ".gem/credentials", ".config/hub", ".config/op", ".bitcoin", ".ethereum", ".electrum", ".config/heroku", ".thunderbird",
 		".pki", ".subversion/auth", ".m2/settings.xml", ".gradle/gradle.properties", ".config/netlify", ".fly", ".Xauthority", ".ICEauthority", ".huggingface", ".cache/huggingface/token",
 	} {
