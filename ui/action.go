@@ -8,7 +8,7 @@ type Action struct {
 	ID    string   // "session.fork"; the name in the keys: section of config.yaml
 	Keys  []string // default keys as bubbletea names them: "ctrl+p", "alt+1", "g"
 	Slash string   // slash command without the slash; empty for none
-	Also  []string // other names of the slash command
+	Also  []string // other names of the slash command, those of other programs too
 	Arg   string   // what the slash command takes, for its usage line: "[name]"; empty for nothing
 	Title string   // "Fork this session"
 	Help  string   // one more sentence for the help overlay; may be empty
@@ -17,6 +17,7 @@ type Action struct {
 	Bar       string // one or two words for the bottom row; Title when empty
 	InBar     bool   // one of the two or three that the pane's bottom row shows
 	Card      bool   // one of the keys that matter most: help begins with them
+	First     bool   // one of the commands that are used most: the list behind / begins with them
 	Dangerous bool   // asks before it runs
 	Hidden    bool   // dispatched but not listed (variants of a listed one)
 

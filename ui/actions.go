@@ -35,8 +35,8 @@ func (f *frame) frameActions() []Action {
 func (f *frame) programActions() []Action {
 	return []Action{
 		{ID: "palette", Keys: []string{"ctrl+p"}, Title: "Commands", Card: true, Help: "Everything that can be done, by typing a part of its name.", Run: withoutCommand(f.openPalette)},
-		{ID: "help", Keys: []string{"f1", "?"}, Slash: "help", Title: "Help", Card: true, Help: "The keys that matter, then all of them, searchable.", Run: withoutCommand(f.openHelp)},
-		{ID: "theme", Slash: "theme", Arg: "[name]", Title: "Choose a theme", Help: "Shows each while you move.", Run: f.pickTheme, Complete: f.themeNames},
+		{ID: "help", Keys: []string{"f1", "?"}, Slash: "help", Also: []string{"commands"}, First: true, Title: "Help", Card: true, Help: "The keys that matter, then all of them, searchable.", Run: withoutCommand(f.openHelp)},
+		{ID: "theme", Slash: "theme", Also: []string{"skin"}, Arg: "[name]", Title: "Choose a theme", Help: "Shows each while you move.", Run: f.pickTheme, Complete: f.themeNames},
 		{ID: "copy", Keys: []string{"alt+y"}, Slash: "copy", Title: "Copy", Card: true, Help: "What the focused pane has selected.", Why: f.whyNoCopy, Run: f.copyFocused},
 		{ID: "takeback", Keys: []string{"alt+u"}, Slash: "takeback", Title: "Take back what was just done", Help: "What a key did in a list: a session archived or renamed, a file exported.", Why: f.whyNoUndo, Run: f.takeBack},
 		{ID: "mouse", Keys: []string{"alt+m"}, Slash: "mouse", Title: "Mouse on or off", Help: "On, a drag copies what it marks in the conversation and the output, two clicks a word. Off, the terminal's own selection works; shift+drag does in most terminals anyway.", Run: f.toggleMouse},
@@ -57,7 +57,7 @@ func (f *frame) focusActions() []Action {
 		{ID: "focus.backends", Keys: []string{"alt+4"}, Title: "Go to the back ends", Run: withoutCommand(func() { f.focusSlot(layout.Backends) })},
 		{ID: "focus.next", Keys: []string{"tab"}, Title: "Next pane", Card: true, Run: withoutCommand(func() { f.nextFocus(1) })},
 		{ID: "focus.previous", Keys: []string{"shift+tab"}, Title: "Previous pane", Run: withoutCommand(func() { f.nextFocus(-1) })},
-		{ID: "session.new", Keys: []string{"ctrl+n"}, Slash: "new", Also: []string{"clear"}, Title: "New session", Card: true, Run: openWhere(Here)},
+		{ID: "session.new", Keys: []string{"ctrl+n"}, Slash: "new", Also: []string{"clear", "reset"}, First: true, Title: "New session", Card: true, Run: openWhere(Here)},
 		{ID: "split.right", Keys: []string{`ctrl+\`}, Title: "Split to the right", Card: true, Help: "A new session beside this one.", Run: openWhere(Right)},
 		{ID: "split.below", Keys: []string{"ctrl+_"}, Title: "Split below", Run: openWhere(Below)},
 		{ID: "split.close", Keys: []string{"alt+w"}, Title: "Close this split", Help: "The session goes on running.", Why: f.whyNoSplit, Run: func(string) tea.Cmd { return f.closeSplit() }},

@@ -299,7 +299,16 @@ func TestSlashCommandsComeFromTheTable(t *testing.T) {
 	if got := opt.Slash.Nearest("noet"); got != "note" {
 		t.Errorf("nearest to noet: %q", got)
 	}
-	if got := opt.Slash.Complete("theme", "day"); len(got) != 1 || got[0] != "daylight" {
+	if got := opt.Slash.Nearest("init"); got != "" {
+		t.Errorf("nearest to init: %q", got)
+	}
+	if _, ok := opt.Slash.Run("/skin daylight"); !ok {
+		t.Error("the other name of /theme is not known")
+	}
+	if first := opt.Slash.List()[0].Name; first != "help" && first != "new" {
+		t.Errorf("the list begins with /%s", first)
+	}
+	if got := opt.Slash.Complete("skin", "day"); len(got) != 1 || got[0] != "daylight" {
 		t.Errorf("completions of /theme day: %v", got)
 	}
 }

@@ -19,49 +19,63 @@ type Slash struct{ frame *frame }
 // SlashCommand is a slash command as the completion shows it.
 type SlashCommand struct {
 	Name  string // without the slash
+	Also  []string
 	Arg   string // usage of its argument
 	Title string
 	Why   string // reason why it cannot run now; empty when it can
 }
 
-// List returns every slash command that exists now.
+// List returns every slash command that exists now, those that are used most first.
 func (s *Slash) List() []SlashCommand {
-	var out []SlashCommand
+	var first, rest []SlashCommand
 	seen := map[string]bool{}
 	for _, e := range s.entries() {
 		if e.Slash == "" || e.Hidden || seen[e.Slash] {
 			continue
 		}
 		seen[e.Slash] = true
-		out = append(out, SlashCommand{Name: e.Slash, Arg: e.Arg, Title: e.Title, Why: e.disabledReason()})
+		c := SlashCommand{Name: e.Slash, Also: e.Also, Arg: e.Arg, Title: e.Title, Why: e.disabledReason()}
+		if e.First {
+			first = append(first, c)
+		} else {
+			rest = append(rest, c)
+		}
 	}
-	return out
+	return append(first, rest...)
 }
 
 // Run runs a line such as "/theme fjord"; the slash may be missing. ok is false when there is no
 // such command.
 func (s *Slash) Run(line string) (cmd tea.Cmd, ok bool) {
 	name, arg, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "/"), " ")
-	for _, e := range s.entries() {
-		if name != "" && e.hasName(name) {
-			return s.frame.runAction(e, strings.TrimSpace(arg)), true
-		}
+	e, ok := s.find(name)
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	return s.frame.runAction(e, strings.TrimSpace(arg)), true
 }
 
 // Complete offers values for a command's argument.
 func (s *Slash) Complete(name, prefix string) []string {
-	for _, e := range s.entries() {
-		if e.hasName(name) && e.Complete != nil {
-			return e.Complete(prefix)
-		}
+	if e, ok := s.find(name); ok && e.Complete != nil {
+		return e.Complete(prefix)
 	}
 	return nil
 }
 
-// hasName reports that name is the slash command of the action, or another name of it.
-func (e entry) hasName(name string) bool { return e.Slash == name || slices.Contains(e.Also, name) }
+// find returns the action of a slash command. Whatever is called so, a skill too, goes before what
+// has it as another name.
+func (s *Slash) find(name string) (entry, bool) {
+	all := s.entries()
+	at := slices.IndexFunc(all, func(e entry) bool { return name != "" && e.Slash == name })
+	if at < 0 {
+		at = slices.IndexFunc(all, func(e entry) bool { return slices.Contains(e.Also, name) })
+	}
+	if at < 0 {
+		return entry{}, false
+	}
+	return all[at], true
+}
 
 // Key returns the first key that an action has now: usual, unless the configuration changed it; ""
 // when it has none.
@@ -80,7 +94,8 @@ func (s *Slash) Nearest(name string) string {
 			names = append(append(names, e.Slash), e.Also...)
 		}
 	}
-	return nearestName(name, names)
+	near, _ := nearest.Name(name, names)
+	return near
 }
 
 func (s *Slash) entries() []entry {
@@ -104,19 +119,8 @@ func (s *Slash) Unknown(name string) FrameMsg {
 
 // didYouMean is closest as the end of a sentence.
 func didYouMean(got string, names []string) string {
-	if n := nearestName(got, names); n != "" {
+	if n, ok := nearest.Name(got, names); ok {
 		return ", did you mean \"" + n + "\"?"
 	}
 	return ""
-}
-
-// nearestName returns the name with the least edits to got, or "" when none is near.
-func nearestName(got string, names []string) string {
-	best, at := 4, ""
-	for _, n := range names {
-		if d := nearest.Distance([]rune(got), []rune(n)); d < best && d < len(n) {
-			best, at = d, n
-		}
-	}
-	return at
 }

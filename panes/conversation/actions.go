@@ -135,9 +135,6 @@ func (p *Pane) browsingActions() []ui.Action {
 		{ID: "conversation.open", Keys: []string{"enter", " "}, Title: "Open or close the selected item", Bar: "open", Why: inside, Run: p.runPlain(p.toggleSelected), InBar: p.browsing},
 		{ID: "conversation.copy", Keys: []string{"y"}, Slash: "copy", Title: "Copy the selected message, block or output", Bar: "copy", Why: idle, Run: p.runCmd(p.copySelected), InBar: p.browsing},
 		{ID: "conversation.fork", Keys: []string{"alt+f"}, Title: "Fork the session at the selected message", Bar: "fork", Why: inside, Run: p.runCmd(p.forkSession), InBar: p.browsing},
-		{ID: "conversation.search", Keys: []string{"/"}, Title: "Search in this conversation", Why: inside, Run: p.runCmd(func() tea.Cmd {
-			return func() tea.Msg { return ui.RunAction{ID: "search"} }
-		})},
 		{ID: "conversation.hit.next", Keys: []string{"n"}, Title: "Next hit", Why: hits, Run: p.runPlain(func() { p.NextHit(1) })},
 		{ID: "conversation.hit.previous", Keys: []string{"N"}, Title: "Previous hit", Why: hits, Run: p.runPlain(func() { p.NextHit(-1) })},
 		{ID: "conversation.write", Keys: []string{"i", "tab"}, Title: "Go back to writing", Bar: "write", Why: inside, Run: p.runPlain(p.stopBrowsing), InBar: p.browsing},
@@ -181,7 +178,7 @@ func (p *Pane) commandActions() []ui.Action {
 	}
 	if p.deps.Files != nil {
 		out = append(out, ui.Action{
-			ID: "conversation.attach", Slash: "attach", Arg: "file", Title: "Attach a file or an image",
+			ID: "conversation.attach", Slash: "attach", Also: []string{"image"}, Arg: "file", Title: "Attach a file or an image",
 			Help: "Its path; a text goes into the prompt, an image is shown to the model.",
 			Run:  func(arg string) tea.Cmd { return p.attachFile(arg) },
 		}, ui.Action{

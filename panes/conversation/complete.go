@@ -2,11 +2,13 @@ package conversation
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"hermes/ui"
 	"hermes/ui/compose"
 	"hermes/ui/rank"
 )
@@ -54,26 +56,40 @@ func (p *Pane) completeCommand(prefix string) []compose.Item {
 		return nil
 	}
 	all := p.deps.Commands.List()
-	entries := make([]rank.Entry, len(all))
+	entries, command := make([]rank.Entry, len(all)), make([]int, len(all))
 	for i, c := range all {
-		entries[i] = rank.Entry{Name: c.Name, More: c.Title, Off: c.Why != ""}
+		entries[i], command[i] = rank.Entry{Name: c.Name, More: c.Title, Off: c.Why != ""}, i
+	}
+	for i, c := range all {
+		for _, other := range c.Also {
+			entries, command = append(entries, rank.Entry{Name: other, Off: c.Why != ""}), append(command, i)
+		}
 	}
 	var out []compose.Item
+	offered := map[int]bool{}
 	for _, m := range rank.Find(prefix, entries) {
-		c := all[m.Index]
-		if len(out) == maxOffers {
-			break
+		if at := command[m.Index]; !offered[at] && len(out) < maxOffers {
+			offered[at] = true
+			out = append(out, offerCommand(all[at], prefix))
 		}
-		label, hint := "/"+c.Name, c.Title
-		if c.Arg != "" {
-			label += " " + c.Arg
-		}
-		if c.Why != "" {
-			hint = "not now: " + c.Why
-		}
-		out = append(out, compose.Item{Text: "/" + c.Name + " ", Label: label, Hint: hint, Off: c.Why != ""})
 	}
 	return out
+}
+
+// offerCommand is a command as the completion shows it. Another name of it that stands there whole
+// stays, so that enter runs it.
+func offerCommand(c ui.SlashCommand, typed string) compose.Item {
+	name, label, hint := c.Name, "/"+c.Name, c.Title
+	if slices.Contains(c.Also, typed) {
+		name = typed
+	}
+	if c.Arg != "" {
+		label += " " + c.Arg
+	}
+	if c.Why != "" {
+		hint = "not now: " + c.Why
+	}
+	return compose.Item{Text: "/" + name + " ", Label: label, Hint: hint, Off: c.Why != ""}
 }
 
 // matchNames returns the places of the names that fit, best first; all of them for an empty

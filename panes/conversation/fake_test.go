@@ -128,11 +128,11 @@ func (w *world) List(_ context.Context, _ Folder, _ string) []string {
 type slash struct{}
 
 func (slash) List() []ui.SlashCommand {
-	return []ui.SlashCommand{{Name: "retry", Title: "Answer again"}, {Name: "resume", Title: "Open a session", Arg: "name"}, {Name: "undo", Title: "Undo", Why: "a turn runs"}}
+	return []ui.SlashCommand{{Name: "retry", Also: []string{"redo"}, Title: "Answer again"}, {Name: "resume", Title: "Open a session", Arg: "name"}, {Name: "undo", Title: "Undo", Why: "a turn runs"}}
 }
 
 func (slash) Run(line string) (tea.Cmd, bool) {
-	return func() tea.Msg { return ui.ShowToast{Text: "ran " + line} }, strings.HasPrefix(line, "/retry")
+	return func() tea.Msg { return ui.ShowToast{Text: "ran " + line} }, strings.HasPrefix(line, "/retry") || strings.HasPrefix(line, "/redo")
 }
 
 func (slash) Unknown(name string) ui.FrameMsg {

@@ -330,6 +330,20 @@ func TestCompletionAndCommands(t *testing.T) {
 	}
 }
 
+// TestANameOfAnotherProgramIsTheCommand: who types what a peer calls it gets it, by one enter.
+func TestANameOfAnotherProgramIsTheCommand(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	press(p, "/", "r", "e", "d")
+	if v := seen(p); !strings.Contains(v, "/retry") || strings.Contains(v, "/redo") {
+		t.Fatalf("not offered by its own name:\n%s", v)
+	}
+	press(p, "o")
+	if out := press(p, "enter"); len(out) != 1 || out[0].(ui.ShowToast).Text != "ran /redo" {
+		t.Fatalf("said %+v, line %q", out, p.composer.Text())
+	}
+}
+
 func TestSearchAndFork(t *testing.T) {
 	w := &world{messages: history(60)}
 	p := open(t, w)

@@ -51,6 +51,17 @@ func TestNoLetterOfBrowsingHasAnEffect(t *testing.T) {
 	}
 }
 
+// TestACommandMayFollowEsc: who pressed esc and types a command gets the commands.
+func TestACommandMayFollowEsc(t *testing.T) {
+	w := &world{messages: history(8)}
+	p := open(t, w)
+	press(p, "esc")
+	frameKeys(p, strings.Split("/re", "")...)
+	if v := seen(p); p.browsing || !strings.Contains(v, "/retry") {
+		t.Errorf("browsing %v:\n%s", p.browsing, v)
+	}
+}
+
 func TestNoLetterInTheQueueHasAnEffect(t *testing.T) {
 	w, p := queueing(t, true)
 	frameKeys(p, append([]string{"up"}, strings.Split("stop the tests now x", "")...)...)

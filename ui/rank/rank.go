@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/sahilm/fuzzy"
 )
@@ -126,7 +127,8 @@ func marks(s, pattern string) []int {
 	return slices.Compact(out)
 }
 
-// gapped are the entries whose names have the letters of a pattern in order, with their places.
+// gapped are the entries whose names have the letters of a pattern in order, the first of them at
+// the beginning of a word, with their places.
 func gapped(low string, all []Entry) map[int][]int {
 	if low == "" {
 		return nil
@@ -137,6 +139,14 @@ func gapped(low string, all []Entry) map[int][]int {
 	}
 	out := map[int][]int{}
 	for _, m := range fuzzy.Find(low, names) {
+		name := names[m.Index]
+		before, _ := utf8.DecodeLastRuneInString(name[:m.MatchedIndexes[0]])
+		if !between(before) {
+			continue
+		}
+		for i, at := range m.MatchedIndexes { // they count bytes
+			m.MatchedIndexes[i] = utf8.RuneCountInString(name[:at])
+		}
 		out[m.Index] = m.MatchedIndexes
 	}
 	return out

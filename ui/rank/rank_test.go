@@ -36,6 +36,22 @@ func TestWholeWordsComeBeforeLettersWithGapsAndWhatIsOffComesLast(t *testing.T) 
 	}
 }
 
+func TestLettersWithGapsBeginAWord(t *testing.T) {
+	all := []Entry{{Name: "shrink-repository"}, {Name: "trim-old-images"}, {Name: "容器-cut-logs"}}
+	for pattern, want := range map[string]string{"init": "[]", "oims": "[1]", "clg": "[2]"} {
+		got := []int{}
+		for _, h := range Find(pattern, all) {
+			got = append(got, h.Index)
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%q: %v, want %s", pattern, got, want)
+		}
+	}
+	if h := Find("clg", all)[0]; fmt.Sprint(h.Runes) != "[3 7 9]" {
+		t.Errorf("marked %v", h.Runes)
+	}
+}
+
 func FuzzFind(f *testing.F) {
 	f.Add("mo del", "Model", "x")
 	f.Fuzz(func(t *testing.T, pattern, name, more string) {

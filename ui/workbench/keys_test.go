@@ -39,7 +39,7 @@ var looking = []string{
 	"sessions.up", "sessions.down", "sessions.first", "sessions.last", "sessions.search", "sessions.archived", "sessions.filter",
 	"output.end", "output.previous", "output.next", "output.newest", "output.wrap", "output.find", "output.hit", "output.hitback",
 	"output.up", "output.down", "output.top", "backends.up", "backends.down", "backends.log", "backends.whole",
-	"conversation.previous", "conversation.next", "conversation.first", "conversation.last", "conversation.open", "conversation.search",
+	"conversation.previous", "conversation.next", "conversation.first", "conversation.last", "conversation.open",
 	"conversation.hit.next", "conversation.hit.previous", "conversation.write", "conversation.queue.previous", "conversation.queue.next",
 	"shell.type", "shell.up", "shell.down", "shell.top", "shell.end", "memory.up", "memory.down", "memory.first", "memory.last", "memory.close",
 	"conversation.copy", "help", "sessions.filter", "backends.whole", "conversation.picture",
