@@ -17,7 +17,7 @@ func (v *Overlay) RowAt(x, y int) (row int, chosen, ok bool) {
 // ChooseRow implements ui.Lister.
 func (v *Overlay) ChooseRow(row int) tea.Cmd {
 	if v.mode == looking {
-		v.pastAt, v.from = row, 0
+		v.selectVersion(row)
 		return nil
 	}
 	v.selectShown(row)

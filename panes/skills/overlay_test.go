@@ -325,6 +325,13 @@ func TestTheMouseChoosesASkill(t *testing.T) {
 		if uitest.Click(t, v, w, 30, "v1 "); v.pastAt != 2 || !strings.Contains(v.View(w, 30), "zero") {
 			t.Errorf("%d wide, a version:\n%s", w, v.View(w, 30))
 		}
+		press(t, v, "esc")
+		v.View(w, 30)
+		press(t, v, "h")
+		v.ChooseRow(3) // it was meant for the list that is still on the screen
+		if view := v.View(w, 30); !strings.Contains(view, "zero") {
+			t.Errorf("%d wide, a row that is not there:\n%s", w, view)
+		}
 		press(t, v, "esc", "n")
 		at := v.at
 		if uitest.Click(t, v, w, 30, "spare  user"); v.at != at {

@@ -69,8 +69,13 @@ func (v *Overlay) versionKey(key string) tea.Cmd {
 		v.moveText(key)
 		return nil
 	}
-	v.pastAt, v.from = max(min(v.pastAt+step, len(v.past.Rows)-1), 0), 0
+	v.selectVersion(v.pastAt + step)
 	return nil
+}
+
+// selectVersion selects a row of the versions, or the nearest one there is.
+func (v *Overlay) selectVersion(row int) {
+	v.pastAt, v.from = max(min(row, len(v.past.Rows)-1), 0), 0
 }
 
 // viewVersions draws the list of versions and below it what the selected one changed.
