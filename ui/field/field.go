@@ -73,7 +73,14 @@ func (f *Field) Update(msg tea.KeyMsg) bool {
 	return f.text != before
 }
 
+// maxLine is how much a line holds, in bytes: more than a key or an address has. A paste that does
+// not fit is a text, and none of it is taken.
+const maxLine = 32 << 10
+
 func (f *Field) insertText(s string) {
+	if len(f.text)+len(s) > maxLine {
+		return
+	}
 	f.text = f.text[:f.at] + s + f.text[f.at:]
 	f.at += len(s)
 }
@@ -121,9 +128,10 @@ func (f *Field) View(s *style.Styles, prefix, placeholder string, w int) (line s
 	if f.Secret {
 		shown, at = stars(f.text), len(stars(f.text[:f.at]))
 	}
-	for space := max(w-width-1, 1); at > 0 && text.Width(shown[:at]) > space; {
-		c, _ := text.Cluster(shown)
-		shown, at = shown[len(c):], max(at-len(c), 0)
+	before, space := text.Width(shown[:at]), max(w-width-1, 1)
+	for at > 0 && before > space {
+		c, cells := text.Cluster(shown)
+		shown, at, before = shown[len(c):], max(at-len(c), 0), before-cells
 	}
 	return text.Fit(lead+s.Text.Render(shown), w), min(width+text.Width(shown[:at]), w-1)
 }

@@ -1,9 +1,11 @@
 package field_test
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"pgregory.net/rapid"
 
 	"hermes/ui/field"
@@ -55,6 +57,17 @@ func TestUpdateReportsChangesOnly(t *testing.T) {
 	}
 	if !f.Update(uitest.Key("x")) || f.String() != "axb" {
 		t.Errorf("typing x: %q", f.String())
+	}
+}
+
+func TestATextIsNoLine(t *testing.T) {
+	f := field.New("ab")
+	for size, want := range map[int]string{10 << 20: "ab", 20 << 10: "ab" + strings.Repeat("x", 20<<10)} {
+		f := f
+		f.Update(tea.KeyMsg{Type: tea.KeyRunes, Paste: true, Runes: []rune(strings.Repeat("x", size))})
+		if f.String() != want {
+			t.Errorf("a paste of %d bytes makes a line of %d", size, len(f.String()))
+		}
 	}
 }
 
