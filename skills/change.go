@@ -130,13 +130,13 @@ func (e Editor) ownSkill(c *Catalog, name string) (*Skill, error) {
 	}
 }
 
-// PlanProcedure checks a new text for a procedure of the home. Whether it is one is for package
-// procedure.
+// PlanProcedure checks a change of a procedure of the home: a new text, or that it goes. Whether
+// the text is one is for package procedure.
 func (e Editor) PlanProcedure(f ProcedureFile, r Request) (*Change, error) {
 	switch {
 	case f.Source != User:
 		return nil, fmt.Errorf("%s is not in the person's own folder: a %s procedure is not changed here", f.Path, f.Source)
-	case r.Op != Edit:
+	case r.Op != Edit && r.Op != Delete:
 		return nil, fmt.Errorf("there is no action %q for a procedure", r.Op)
 	}
 	before, err := f.Read()
@@ -144,7 +144,27 @@ func (e Editor) PlanProcedure(f ProcedureFile, r Request) (*Change, error) {
 		return nil, err
 	}
 	name := filepath.Base(f.Path)
-	out := &Change{Request: r, Dir: filepath.Dir(f.Path), Rel: name, Main: name, Before: before, After: []byte(r.Content)}
+	out := &Change{Request: r, Dir: filepath.Dir(f.Path), Rel: name, Main: name, Before: before}
+	if r.Op == Edit {
+		out.After = []byte(r.Content)
+	}
+	return out, out.checkResult()
+}
+
+// PlanNewProcedure checks a procedure that is to be made in the home, as a file of its name.
+func (e Editor) PlanNewProcedure(r Request) (*Change, error) {
+	name, _ := SplitKey(r.Name)
+	switch err := CheckName(name); {
+	case err != nil:
+		return nil, err
+	case r.Category != "" && CheckCategory(r.Category) != nil:
+		return nil, CheckCategory(r.Category)
+	}
+	file := name + ".yaml"
+	out := &Change{Request: r, Dir: filepath.Join(e.Dir, filepath.FromSlash(r.Category)), Rel: file, Main: file, After: []byte(r.Content)}
+	if _, err := os.Lstat(out.Path()); err == nil {
+		return nil, fmt.Errorf("there is a file %s already; choose another name or category", out.Path())
+	}
 	return out, out.checkResult()
 }
 
@@ -251,7 +271,11 @@ func (e Editor) Apply(c *Change) (Version, error) {
 		v := Version{
 			Op: c.Op, Name: c.Name, Dir: e.pathBelow(c.Dir), Main: c.Main, Provenance: c.From, Part: Part{c.Rel, c.Before, c.After},
 		}
-		if c.Op == Delete {
+		switch {
+		case c.Op != Delete:
+		case c.Main != "": // its text is in the versions; the folder stays
+			v.Gone = true
+		default:
 			if info, err := root.Lstat(v.Dir); err != nil || !info.IsDir() {
 				return fmt.Errorf("%s is not a folder", v.Dir)
 			}
@@ -261,7 +285,7 @@ func (e Editor) Apply(c *Change) (Version, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if !bytes.Equal(now, c.Before) && c.Op != Delete {
+		if !bytes.Equal(now, c.Before) && (c.Op != Delete || c.Main != "") {
 			return ErrStale
 		}
 		if c.Main != "" { // it may have been moved since its last version

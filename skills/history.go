@@ -215,8 +215,8 @@ func (v Version) carryOut(root *os.Root) error {
 // prepareParts writes the new contents beside the files below at, and returns what is to be put in
 // place.
 func (v Version) prepareParts(root *os.Root, at string) (ready []Part, err error) {
-	if v.Op == Delete || v.Gone {
-		return nil, nil
+	if (v.Op == Delete || v.Gone) && v.Main == "" {
+		return nil, nil // the folder goes as a whole
 	}
 	for _, p := range v.Parts() {
 		full := path.Join(at, p.Rel)
@@ -267,7 +267,7 @@ func (v Version) clearUnfinished(root *os.Root) bool {
 			return false
 		}
 	}
-	if v.Op == Create {
+	if v.Op == Create && v.Main == "" {
 		_ = root.Remove(v.Dir) // only if it is empty
 	}
 	return true

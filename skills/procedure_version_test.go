@@ -99,22 +99,18 @@ func TestVersionsOfAProcedure(t *testing.T) {
 	}
 	stands(t, dir, "own/procedure.yaml", "one\n")
 
-	// Back to when its folder was gone: what lies there by now is not its own.
+	// There is no going back to when it was gone, as with skills; what lies beside it stays.
 	if err := os.WriteFile(filepath.Join(dir, "own/other.yaml"), []byte("other\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if h, err = e.History(key); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Rollback(key, h.lastVersion()-1, Provenance{}); err != nil {
-		t.Fatal(err)
-	}
-	stands(t, dir, "own/procedure.yaml", "")
-	stands(t, dir, "own/other.yaml", "other\n")
-	if _, _, err := e.Undo(key, Provenance{}); err != nil {
-		t.Fatal(err)
+	if _, err := e.Rollback(key, h.lastVersion()-1, Provenance{}); err == nil || !strings.Contains(err.Error(), "was not there") {
+		t.Error(err)
 	}
 	stands(t, dir, "own/procedure.yaml", "one\n")
+	stands(t, dir, "own/other.yaml", "other\n")
 
 	// Moved by hand: its versions go with it, and nothing comes back where it was.
 	if err := os.Rename(filepath.Join(dir, "own/procedure.yaml"), filepath.Join(dir, "deploy.yaml")); err != nil {
@@ -134,7 +130,7 @@ func TestProceduresThatAreNotChanged(t *testing.T) {
 	dir := write(t, map[string]string{"own.yaml": "zero\n"})
 	f := procedureFile(t, dir, "own.yaml")
 	e, key := Editor{Dir: dir}, ProcedureKey("own")
-	for _, op := range []Op{Create, Delete, Patch, WriteFile, RemoveFile} {
+	for _, op := range []Op{Create, Patch, WriteFile, RemoveFile} {
 		if _, err := e.PlanProcedure(f, Request{Op: op, Name: key, Content: "x"}); err == nil {
 			t.Errorf("%s is planned", op)
 		}
@@ -166,6 +162,62 @@ func TestProceduresThatAreNotChanged(t *testing.T) {
 		if _, err := e.History(key); err == nil {
 			t.Errorf("%s has versions", key)
 		}
+	}
+}
+
+// A procedure that is made here and removed again leaves no trace but its versions, which bring it
+// back; whatever lies beside it is not touched.
+func TestAProcedureIsMadeAndRemoved(t *testing.T) {
+	t.Parallel()
+	for _, category := range []string{"", "devops"} {
+		dir := write(t, map[string]string{"devops/other.yaml": "other\n", "other.yaml": "other\n"})
+		e, key, file := Editor{Dir: dir}, ProcedureKey("own"), filepath.Join(category, "own.yaml")
+		create := func(text string) error {
+			c, err := e.PlanNewProcedure(Request{Op: Create, Name: key, Category: category, Content: text})
+			if err == nil {
+				_, err = e.Apply(c)
+			}
+			return err
+		}
+		remove := func() {
+			t.Helper()
+			c, err := e.PlanProcedure(procedureFile(t, dir, "own.yaml"), Request{Op: Delete, Name: key})
+			if err == nil {
+				_, err = e.Apply(c)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			stands(t, dir, file, "")
+		}
+		undo := func(want string) {
+			t.Helper()
+			if _, _, err := e.Undo(key, Provenance{}); err != nil {
+				t.Fatal(err)
+			}
+			stands(t, dir, file, want)
+		}
+		if err := create("one\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := create("two\n"); err == nil {
+			t.Error("one was written over")
+		}
+		set(t, e, "own.yaml", key, "two\n")
+		remove()
+		undo("two\n")
+		undo("one\n")
+		undo("")
+		if err := create("three\n"); err != nil {
+			t.Fatal(err)
+		}
+		remove()
+		if v, err := e.Rollback(key, 2, Provenance{}); err != nil || v.Hash != HashOf([]byte("two\n")) {
+			t.Error(v, err)
+		}
+		stands(t, dir, file, "two\n")
+		stands(t, dir, "devops/other.yaml", "other\n")
+		stands(t, dir, "other.yaml", "other\n")
 	}
 }
 

@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -80,13 +81,9 @@ func (h History) MainFile(n int) string {
 // isFile reports whether only one file has versions: that of a procedure.
 func (h History) isFile() bool { return h.MainFile(h.lastVersion()) != File }
 
-// stands reports whether a skill is there: a folder alone may be that of a procedure of its name.
-// A procedure has no folder of its own.
-func (h History) stands(root *os.Root, dir string) bool {
-	if h.isFile() {
-		return true
-	}
-	_, err := root.Lstat(path.Join(dir, File))
+// stands reports whether a skill or procedure is there: a folder alone may be that of another one.
+func (h History) stands(root *os.Root, dir, main string) bool {
+	_, err := root.Lstat(path.Join(dir, cmp.Or(main, File)))
 	return err == nil
 }
 
@@ -240,11 +237,11 @@ func (h History) versionLike(root *os.Root, to int) (Version, error) {
 	if h.isFile() { // wherever it lies by now
 		files = map[string][]byte{v.Rel: files[h.MainFile(to)]}
 	}
-	exists := h.stands(root, v.Dir)
+	exists := h.stands(root, v.Dir, v.Main)
 	switch {
 	case !there:
 		v.Gone = true
-		if exists {
+		if exists && !h.isFile() {
 			v.Archive = archiveName(h.Name)
 		}
 	case !exists:
@@ -256,11 +253,28 @@ func (h History) versionLike(root *os.Root, to int) (Version, error) {
 	if v.Restore != "" {
 		at = v.Restore
 	}
-	var parts []Part
+	parts, err := v.partsLike(root, at, files, there)
+	if err != nil {
+		return v, err
+	}
+	if len(parts) > 0 {
+		v.Part, v.More = parts[0], parts[1:]
+		return v, nil
+	}
+	text, err := readIn(root, path.Join(at, v.mainFile()))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return v, err
+	}
+	v.Before, v.After = text, text // only the record is new
+	return v, nil
+}
+
+// partsLike are the changes that make the files below at what they were.
+func (v Version) partsLike(root *os.Root, at string, files map[string][]byte, there bool) (parts []Part, err error) {
 	for _, rel := range slices.Sorted(maps.Keys(files)) {
 		now, err := readIn(root, path.Join(at, rel))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return v, err
+			return nil, err
 		}
 		p := Part{Rel: rel, Before: now, After: files[rel]}
 		switch {
@@ -275,16 +289,7 @@ func (h History) versionLike(root *os.Root, to int) (Version, error) {
 			parts = append(parts, p)
 		}
 	}
-	if len(parts) > 0 {
-		v.Part, v.More = parts[0], parts[1:]
-	} else {
-		text, err := readIn(root, path.Join(at, v.mainFile()))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return v, err
-		}
-		v.Before, v.After = text, text // only the record is new
-	}
-	return v, nil
+	return parts, nil
 }
 
 // archivedFolder is where the folder of a version went, "" when it is not there any more.
@@ -309,7 +314,7 @@ func (h History) noteOutside(root *os.Root) (History, error) {
 	if h.isFile() {
 		files = map[string][]byte{v.mainFile(): files[h.MainFile(h.lastVersion())]}
 	}
-	exists := h.stands(root, v.Dir)
+	exists := h.stands(root, v.Dir, v.Main)
 	if !exists && !there {
 		return h, nil // what lies there is not the skill's
 	}

@@ -68,6 +68,9 @@ func (l *Learner) checkProposal(ctx context.Context, p *Proposal) error {
 			return err
 		}
 	case KindCreate:
+		if err := skills.CheckName(p.Skill); err != nil {
+			return err
+		}
 		if len(p.After) > maxSkill {
 			return fmt.Errorf("the skill would have %d bytes, at most %d are learned", len(p.After), maxSkill)
 		}

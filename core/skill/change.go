@@ -49,15 +49,11 @@ func (l *Library) planText(ctx context.Context, r skills.Request) (*skills.Chang
 	if !isProcedure {
 		return l.Edits.Plan(l.Catalog(ctx, ""), r)
 	}
-	p := l.OwnProcedure(ctx, name)
-	if p == nil {
-		return nil, fmt.Errorf("there is no procedure %s in the person's own folder", name)
+	c, err := l.planProcedure(ctx, name, r)
+	if err != nil || c.After == nil {
+		return c, err
 	}
-	c, err := l.Edits.PlanProcedure(p.file, r)
-	if err != nil {
-		return nil, err
-	}
-	after := procedure.Parse(p.File, c.After)
+	after := procedure.Parse(c.Path(), c.After)
 	for _, x := range after.Problems {
 		if x.Fatal {
 			return nil, x
@@ -67,6 +63,20 @@ func (l *Library) planText(ctx context.Context, r skills.Request) (*skills.Chang
 		return nil, fmt.Errorf("the text says name: %s, but the procedure is %s; give both the same name", after.Name, name)
 	}
 	return c, nil
+}
+
+// planProcedure plans a change of a procedure of the person's own folder.
+func (l *Library) planProcedure(ctx context.Context, name string, r skills.Request) (*skills.Change, error) {
+	switch p := l.OwnProcedure(ctx, name); {
+	case p == nil && r.Op == skills.Create:
+		return l.Edits.PlanNewProcedure(r)
+	case p == nil:
+		return nil, fmt.Errorf("there is no procedure %s in the person's own folder", name)
+	case r.Op == skills.Create:
+		return nil, fmt.Errorf("there is a procedure %s already (%s)", name, p.File)
+	default:
+		return l.Edits.PlanProcedure(p.file, r)
+	}
 }
 
 // Apply carries out a change; by is "agent", "user" or "learned". That it could not be counted is
@@ -176,7 +186,7 @@ func (l *Library) wentBack(v skills.Version) {
 	switch {
 	case v.Gone:
 		_ = l.Usage.Archived(v.Name)
-	case v.Restore != "":
+	case v.Restore != "" || v.Main != "":
 		_ = l.Usage.Restored(v.Name)
 	}
 	l.tellVersion(v)

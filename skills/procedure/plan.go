@@ -3,6 +3,7 @@ package procedure
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -80,4 +81,32 @@ func (p *Procedure) planStep(host Host, s *Step, sc scope, params map[string]any
 		return "built-in " + s.Action + args
 	}
 	return fmt.Sprintf("a model without tools answers %s%s; schema %s", s.Action, args, p.schemaOf(s))
+}
+
+// Calls are what the procedure would do, as its file says it: the commands of its steps, branches
+// and checks, its actions, and how many steps ask a model in words of their own.
+func (p *Procedure) Calls() (commands, actions []string, prompts int) {
+	add := func(list *[]string, x string) {
+		if x != "" && !slices.Contains(*list, x) {
+			*list = append(*list, x)
+		}
+	}
+	for _, c := range p.Preconditions {
+		add(&commands, textOf(c.Command))
+	}
+	lists := [][]Step{p.Steps}
+	for _, b := range p.Branches {
+		lists = append(lists, b.Steps)
+	}
+	for _, s := range slices.Concat(lists...) {
+		add(&commands, textOf(s.Command))
+		add(&actions, s.Action)
+		if s.Prompt != nil {
+			prompts++
+		}
+	}
+	for _, c := range p.Postconditions {
+		add(&commands, textOf(c.Command))
+	}
+	return commands, actions, prompts
 }

@@ -1,6 +1,6 @@
-// Package hub brings skills in from elsewhere, by way of a quarantine (core/quarantine), and gives
-// them away: a skill becomes an archive. What was installed from where stands in a lock file, as in
-// hermes-agent.
+// Package hub brings skills and procedures in from elsewhere, by way of a quarantine
+// (core/quarantine), and gives them away: each becomes an archive. What was installed from where
+// stands in a lock file, as in hermes-agent.
 //
 // The contract: whoever installs shows what was found and asks; the copy is then made through the
 // library, which checks and keeps each file.
@@ -11,12 +11,14 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"hermes/core/quarantine"
 	"hermes/skills"
+	"hermes/skills/procedure"
 )
 
 // Folders below the skills folder; names that begin with a dot hold no skills.
@@ -49,40 +51,53 @@ func Fetch(ctx context.Context, skillsDir string, r quarantine.Request) (*Fetche
 // LockPath is the lock file of a skills folder.
 func LockPath(skillsDir string) string { return filepath.Join(skillsDir, folder, "lock.json") }
 
-// Skills finds the skills in what came, those that are broken too.
-func (f *Fetched) Skills() ([]*skills.Skill, error) {
-	var out []*skills.Skill
+// Items finds the skills and procedures in what came, those that are broken too: skills first, by
+// name.
+func (f *Fetched) Items() ([]Item, error) {
+	var out, procedures []Item
 	err := filepath.WalkDir(f.Dir, func(at string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() != skills.File || len(out) == maxSkills {
+		switch {
+		case err != nil || d.IsDir() || len(out)+len(procedures) == maxSkills:
 			return err
-		}
-		if s := skills.One(filepath.Dir(at)); s != nil {
-			out = append(out, s)
+		case d.Name() == skills.File:
+			if s := skills.One(filepath.Dir(at)); s != nil {
+				out = append(out, itemOfSkill(s))
+			}
+		case skills.IsProcedureFile(d.Name()):
+			data, err := os.ReadFile(at)
+			if err != nil {
+				return err
+			}
+			if p := procedure.Parse(at, data); p.Name != "" || d.Name() == skills.ProcedureName {
+				procedures = append(procedures, itemOfProcedure(p, string(data)))
+			}
 		}
 		return nil
 	})
-	slices.SortFunc(out, func(a, b *skills.Skill) int { return strings.Compare(a.Name, b.Name) })
-	return out, err
+	for _, list := range [][]Item{out, procedures} {
+		slices.SortFunc(list, func(a, b Item) int { return strings.Compare(a.Key, b.Key) })
+	}
+	return append(out, procedures...), err
 }
 
-// Pack writes a skill as a zip archive: its folder, with SKILL.md first. Files that are no text are
-// left out and named.
-func Pack(w io.Writer, s *skills.Skill) (left []string, err error) {
+// Pack writes an item as a zip archive: a folder of its name, with its text first. Files that are
+// no text are left out and named.
+func Pack(w io.Writer, i Item) (left []string, err error) {
 	z := zip.NewWriter(w)
-	head, err := s.Raw()
+	text, err := i.Text()
 	if err != nil {
 		return nil, err
 	}
-	if err := addEntry(z, s.Name+"/"+skills.File, head); err != nil {
+	if err := addEntry(z, i.Name()+"/"+i.Main, text); err != nil {
 		return nil, err
 	}
-	for _, rel := range s.Files() {
-		text, err := s.Read(rel)
+	for _, rel := range i.Files {
+		text, err := i.Read(rel)
 		if err != nil {
 			left = append(left, rel)
 			continue
 		}
-		if err := addEntry(z, s.Name+"/"+rel, []byte(text)); err != nil {
+		if err := addEntry(z, i.Name()+"/"+rel, []byte(text)); err != nil {
 			return left, err
 		}
 	}

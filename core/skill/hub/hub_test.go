@@ -87,8 +87,8 @@ func TestArchivesThatLie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := f.Skills()
-	if err != nil || len(list) != 1 || list[0].Name != "good" || len(f.Notes) != 2 {
+	list, err := f.Items()
+	if err != nil || len(list) != 1 || list[0].Key != "good" || len(f.Notes) != 2 {
 		t.Errorf("%v %v %v", list, f.Notes, err)
 	}
 	if _, err := os.Lstat(filepath.Join(f.Dir, "good/link")); err == nil {
@@ -174,7 +174,7 @@ func TestPackIsReadAgain(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	left, err := Pack(&b, skills.One(dir))
+	left, err := Pack(&b, ItemOf(skills.One(dir)))
 	if err != nil || strings.Join(left, " ") != "references/b.bin" {
 		t.Fatal(left, err)
 	}
@@ -183,8 +183,8 @@ func TestPackIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	list, err := f.Skills()
-	if err != nil || len(list) != 1 || strings.Join(list[0].Files(), " ") != "references/a.md" {
+	list, err := f.Items()
+	if err != nil || len(list) != 1 || strings.Join(list[0].Files, " ") != "references/a.md" {
 		t.Errorf("%v %v", list, err)
 	}
 }
@@ -204,7 +204,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 		got, err := Fetch(context.Background(), filepath.Join(dir, "skills"), quarantine.Request{Source: file})
 		if err == nil {
-			if _, err := got.Skills(); err != nil {
+			if _, err := got.Items(); err != nil {
 				t.Error(err)
 			}
 			if err := got.Close(); err != nil {

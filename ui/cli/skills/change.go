@@ -58,6 +58,9 @@ func (c *command) skillsEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if p := procedureCalled(cmd.Context(), lib, project, args[0]); p != nil && p.Source != skills.Builtin {
+				return c.editSkill(cmd.Context(), p.File)
+			}
 			s, err := c.skillCalled(cmd.Context(), lib, project, args[0])
 			if err != nil {
 				return err
@@ -201,26 +204,26 @@ func (c *command) skillsUntrust() *cobra.Command {
 func (c *command) skillsRemove() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "remove <name>", Aliases: []string{"rm", "delete"}, Short: "Remove a skill of the home; it is kept below .archive", Args: cobra.ExactArgs(1),
+		Use: "remove <name>", Aliases: []string{"rm", "delete"}, Short: "Remove a skill or procedure of the home; undo brings it back", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: c.CompleteSkills,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lib, project, _, err := c.SkillLibrary()
 			if err != nil {
 				return err
 			}
-			s, err := c.skillCalled(cmd.Context(), lib, project, args[0])
+			key, source, err := c.textCalled(cmd.Context(), lib, project, args[0])
 			switch {
 			case err != nil:
 				return err
-			case s.Source != skills.User:
-				return base.Failed(base.ExitUsage, "%s is a skill of another place (%s), and stays; `hermes skills disable %s` switches it off", args[0], s.Source, args[0])
+			case source != skills.User:
+				return base.Failed(base.ExitUsage, "%s is of another place (%s), and stays; `hermes skills disable %s` switches it off", args[0], source, args[0])
 			}
-			change, err := lib.Plan(cmd.Context(), skills.Request{Op: skills.Delete, Name: args[0]})
+			change, err := lib.Plan(cmd.Context(), skills.Request{Op: skills.Delete, Name: key})
 			if err != nil {
 				return base.Failed(base.ExitUsage, "%w", err)
 			}
 			if !yes {
-				ok, err := c.Confirm(fmt.Sprintf("Remove the skill %s (%s)?", change.Name, text.Sanitize(change.Dir)))
+				ok, err := c.Confirm(fmt.Sprintf("Remove %s (%s)?", skills.DescribeKey(key), text.Sanitize(change.Path())))
 				if err != nil || !ok {
 					return err
 				}
@@ -228,12 +231,24 @@ func (c *command) skillsRemove() *cobra.Command {
 			if err := lib.Apply(change, "user"); err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
-			c.Note("removed; `hermes skills undo %s` brings it back", change.Name)
+			c.Note("removed; `hermes skills undo %s` brings it back", key)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
+}
+
+// textCalled is the key of the skill or procedure of a name, and where it is from.
+func (c *command) textCalled(ctx context.Context, lib *skill.Library, project, name string) (key string, source skills.Source, err error) {
+	if p := procedureCalled(ctx, lib, project, name); p != nil {
+		return p.Key(), p.Source, nil
+	}
+	s, err := c.skillCalled(ctx, lib, project, name)
+	if err != nil {
+		return "", "", err
+	}
+	return name, s.Source, nil
 }
 
 func (c *command) skillsUndo() *cobra.Command {

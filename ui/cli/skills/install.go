@@ -36,12 +36,12 @@ type installing struct {
 func (c *command) skillsInstall() *cobra.Command {
 	var in installing
 	cmd := &cobra.Command{
-		Use: "install <folder, archive or git address> [name...]", Short: "Install skills from elsewhere, after a look at them", Args: cobra.MinimumNArgs(1),
-		Long: `Install skills from a folder, an archive (.zip, .skill, .tar, .tar.gz, .tgz) or a git repository, after a look at them.
+		Use: "install <folder, archive or git address> [name...]", Short: "Install skills and procedures from elsewhere, after a look at them", Args: cobra.MinimumNArgs(1),
+		Long: `Install skills and procedures from a folder, an archive (.zip, .skill, .tar, .tar.gz, .tgz) or a git repository, after a look at them.
 
 They are fetched into a quarantine, in which nothing runs and no model reads. Each text is scanned; what gives orders to the agent is not
-installed. You see what each skill is, which of its files are programs, which variables, credential files and servers it asks for, and
-are asked. Then the files are copied into the skills folder of the home, as versions that hermes skills undo and history know; where they
+installed. You see what each is, which of its files are programs, which commands a procedure runs, which variables, credential files and servers
+it asks for, and are asked. Then the files are copied into the skills folder of the home, as versions that hermes skills undo and history know; where they
 came from stands in skills/.hub/lock.json.`,
 		Example: `  hermes skills install ./my-skill
   hermes skills install skills.zip review-change
@@ -81,8 +81,11 @@ Without a name all of them.`,
 			}
 			var failed error
 			for _, name := range names {
+				if _, ok := list[name]; !ok {
+					name = skills.ProcedureKey(name)
+				}
 				e, ok := list[name]
-				if !ok {
+				if name, _ := skills.SplitKey(name); !ok {
 					return base.Failed(base.ExitUsage, "%s was not installed from elsewhere", base.OneLine(name))
 				}
 				failed = errors.Join(failed, c.install(cmd.Context(), installing{
@@ -118,129 +121,115 @@ func (c *command) install(ctx context.Context, in installing) error {
 		return base.Failed(base.ExitFailed, "nothing was installed: none of them can be used")
 	}
 	if !in.yes {
-		ok, err := c.Confirm(fmt.Sprintf("Install %s into %s?", base.Count(len(good), "skill", "skills"), text.Sanitize(lib.Edits.Dir)))
+		ok, err := c.Confirm(fmt.Sprintf("Install %s into %s?", countItems(good), text.Sanitize(lib.Edits.Dir)))
 		if err != nil || !ok {
 			return err
 		}
 	}
 	failed := len(list) - len(good)
-	for _, s := range good {
-		if err := c.installOne(ctx, lib, got, in, s); err != nil {
-			c.Note("%s: %v", base.OneLine(s.Name), err)
+	for _, i := range good {
+		if err := c.installOne(ctx, lib, got, in, i); err != nil {
+			c.Note("%s: %s", base.OneLine(i.Name()), base.OneLine(err.Error()))
 			failed++
 		}
 	}
 	if failed > 0 {
-		return base.Failed(base.ExitFailed, "%s not installed", base.Count(failed, "skill was", "skills were"))
+		return base.Failed(base.ExitFailed, "%d of %d could not be installed", failed, len(list))
 	}
 	return nil
 }
 
-// chosen are the skills that were named, or all of what came.
-func chosen(got *hub.Fetched, names []string) ([]*skills.Skill, error) {
-	list, err := got.Skills()
+// countItems is how many skills and procedures there are.
+func countItems(list []hub.Item) string {
+	procedures := 0
+	for _, i := range list {
+		if _, is := skills.SplitKey(i.Key); is {
+			procedures++
+		}
+	}
+	var out []string
+	if n := len(list) - procedures; n > 0 {
+		out = append(out, base.Count(n, "skill", "skills"))
+	}
+	if procedures > 0 {
+		out = append(out, base.Count(procedures, "procedure", "procedures"))
+	}
+	return strings.Join(out, " and ")
+}
+
+// chosen are those that were named, or all of what came.
+func chosen(got *hub.Fetched, names []string) ([]hub.Item, error) {
+	list, err := got.Items()
 	if err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, errors.New("there is no folder with a SKILL.md in it")
+		return nil, errors.New("there is no folder with a SKILL.md in it, and no procedure")
 	}
 	if len(names) == 0 {
 		return list, nil
 	}
-	var out []*skills.Skill
+	var out []hub.Item
 	var have []string
-	for _, s := range list {
-		have = append(have, s.Folder())
-		if slices.Contains(names, s.Name) || slices.Contains(names, s.Folder()) {
-			out = append(out, s)
+	for _, i := range list {
+		have = append(have, i.Folder)
+		if slices.ContainsFunc(names, i.IsCalled) {
+			out = append(out, i)
 		}
 	}
-	if len(out) < len(names) {
-		return nil, fmt.Errorf("not all of these are in it; there are: %s", strings.Join(have, ", "))
+	for _, name := range names {
+		if !slices.ContainsFunc(out, func(i hub.Item) bool { return i.IsCalled(name) }) {
+			return nil, fmt.Errorf("there is no %s in it; there are: %s", name, strings.Join(have, ", "))
+		}
 	}
 	return out, nil
 }
 
 // inspect shows what came, and returns what can be used.
-func (c *command) inspect(dir string, list []*skills.Skill) (good []*skills.Skill) {
+func (c *command) inspect(dir string, list []hub.Item) (good []hub.Item) {
 	out := func(format string, args ...any) { // places as they are in the source: the copy goes away
 		fmt.Fprintln(c.Streams.Err, strings.ReplaceAll(fmt.Sprintf(format, args...), dir+string(filepath.Separator), ""))
 	}
-	for _, s := range list {
-		hits := skill.CheckAll(s)
+	for _, i := range list {
 		switch {
-		case !s.Usable():
-			out("%s: broken", s.Folder())
-			for _, p := range s.Problems {
+		case !i.Usable():
+			out("%s: broken", base.OneLine(i.Folder))
+			for _, p := range i.Problems {
 				out("  %s", base.OneLine(p.Error()))
 			}
 			continue
-		case skills.CheckName(s.Name) != nil:
-			out("%s: %v", s.Folder(), skills.CheckName(s.Name))
+		case skills.CheckKey(i.Key) != nil:
+			out("%s: %v", base.OneLine(i.Folder), skills.CheckKey(i.Key))
 			continue
-		case len(hits) > 0:
-			out("%s: BLOCKED, it gives orders to the agent", base.OneLine(s.Name))
-			for _, h := range hits {
+		case len(i.Hits) > 0:
+			out("%s: BLOCKED, it gives orders to the agent", base.OneLine(i.Name()))
+			for _, h := range i.Hits {
 				out("  %s", base.OneLine(h.String()))
 			}
 			continue
 		}
-		good = append(good, s)
-		out("%s  %s", base.OneLine(s.Name), base.OneLine(s.Description))
-		for _, fact := range asksFor(s) {
+		good = append(good, i)
+		out("%s  %s", base.OneLine(i.Name()), base.OneLine(i.Description))
+		for _, fact := range i.Facts {
 			out("  %s", base.OneLine(fact))
 		}
 	}
 	return good
 }
 
-// asksFor says what a skill brings and wants, a line each.
-func asksFor(s *skills.Skill) (out []string) {
-	var programs, others []string
-	for _, f := range s.Files() {
-		if strings.HasPrefix(f, "scripts/") {
-			programs = append(programs, f)
-		} else {
-			others = append(others, f)
-		}
-	}
-	vars := make([]string, len(s.Env))
-	for i, v := range s.Env {
-		vars[i] = v.Name
-	}
-	for _, fact := range []struct {
-		what string
-		list []string
-	}{
-		{"programs", programs},
-		{"files", others},
-		{"asks for variables", vars},
-		{"asks for credential files", s.Credentials},
-		{"works with servers", s.Servers},
-		{"needs toolsets", s.Requires.Toolsets},
-		{"needs tools", s.Requires.Tools},
-	} {
-		if len(fact.list) > 0 {
-			out = append(out, fact.what+": "+strings.Join(fact.list, ", "))
-		}
-	}
-	return out
-}
-
-// installOne copies a skill file by file through the library, so that each is checked, kept and
-// told.
-func (c *command) installOne(ctx context.Context, lib *skill.Library, got *hub.Fetched, in installing, s *skills.Skill) error {
-	head, err := s.Raw()
+// installOne copies a skill or procedure file by file through the library, so that each is checked,
+// kept and told.
+func (c *command) installOne(ctx context.Context, lib *skill.Library, got *hub.Fetched, in installing, i hub.Item) error {
+	head, err := i.Text()
 	if err != nil {
 		return err
 	}
 	from := skills.Provenance{Why: "installed from " + base.OneLine(got.Source)}
-	r := skills.Request{Op: skills.Create, Name: s.Name, Category: in.category, Content: string(head)}
-	old := lib.Catalog(ctx, "").Find(s.Name)
-	if old != nil && old.Source == skills.User {
+	r := skills.Request{Op: skills.Create, Name: i.Key, Category: in.category, Content: string(head)}
+	old, there := ownItem(ctx, lib, i.Key)
+	if there {
 		if !in.update {
-			return errors.New("there is a skill of this name in the home; --update replaces it")
+			return fmt.Errorf("%s is in the home already; --update replaces it", skills.DescribeKey(i.Key))
 		}
 		r.Op, r.Category = skills.Edit, ""
 	}
@@ -249,58 +238,56 @@ func (c *command) installOne(ctx context.Context, lib *skill.Library, got *hub.F
 		return err
 	}
 	entry := quarantine.Installed{
-		Source: got.Source, Kind: got.Kind, Path: in.Path, Ref: in.Ref, Commit: got.Commit, InstalledAt: time.Now().UTC(), Files: []string{skills.File},
+		Source: got.Source, Kind: got.Kind, Path: in.Path, Ref: in.Ref, Commit: got.Commit, InstalledAt: time.Now().UTC(), Files: []string{i.Main},
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\x00%s\x00", skills.File, head)
-	for _, rel := range s.Files() {
-		body, err := s.Read(rel)
+	fmt.Fprintf(sum, "%s\x00%s\x00", i.Main, head)
+	for _, rel := range i.Files {
+		body, err := i.Read(rel)
 		if err != nil {
-			c.Note("%s: %s is left out: %v", base.OneLine(s.Name), base.OneLine(rel), err)
+			c.Note("%s: %s is left out: %v", base.OneLine(i.Name()), base.OneLine(rel), err)
 			continue
 		}
-		did, err := c.makeChange(ctx, lib, skills.Request{Op: skills.WriteFile, Name: s.Name, File: rel, Content: body}, from)
+		did, err := c.makeChange(ctx, lib, skills.Request{Op: skills.WriteFile, Name: i.Key, File: rel, Content: body}, from)
 		if err != nil {
-			return fmt.Errorf("%s: %w; what was installed of it stays, `hermes skills remove %s` removes it", rel, err, s.Name)
+			return fmt.Errorf("%s: %w; what was installed of it stays, `hermes skills remove %s` removes it", rel, err, i.Key)
 		}
 		changed = changed || did
 		entry.Files = append(entry.Files, rel)
 		fmt.Fprintf(sum, "%s\x00%s\x00", rel, body)
 	}
-	gone, err := c.removeOthers(ctx, lib, old, entry.Files, from)
-	if err != nil {
-		return err
+	for _, rel := range old.Files { // of an older installation, that the new one has not
+		if slices.Contains(entry.Files, rel) {
+			continue
+		}
+		did, err := c.makeChange(ctx, lib, skills.Request{Op: skills.RemoveFile, Name: i.Key, File: rel}, from)
+		if err != nil {
+			return fmt.Errorf("%s: %w", rel, err)
+		}
+		changed = changed || did
 	}
-	changed = changed || gone
 	entry.Hash = hex.EncodeToString(sum.Sum(nil))
-	if err := quarantine.Record(hub.LockPath(lib.Edits.Dir), s.Name, entry); err != nil {
+	if err := quarantine.Record(hub.LockPath(lib.Edits.Dir), i.Key, entry); err != nil {
 		return err
 	}
 	if !changed {
-		c.Note("%s is as it was", s.Name)
+		c.Note("%s is as it was", i.Name())
 		return nil
 	}
-	c.Note("%s is installed; /%s uses it, `hermes skills view %s` shows it", s.Name, s.Name, s.Name)
+	c.Note("%s is installed; /%s uses it, `hermes skills view %s` shows it", i.Name(), i.Name(), i.Name())
 	return nil
 }
 
-// removeOthers removes the files of an older installation that the new one has not.
-func (c *command) removeOthers(ctx context.Context, lib *skill.Library, old *skills.Skill, stay []string, from skills.Provenance) (bool, error) {
-	if old == nil || old.Source != skills.User {
-		return false, nil
+// ownItem is what the home has of a key, of which the files beside it are removed with an update.
+func ownItem(ctx context.Context, lib *skill.Library, key string) (old hub.Item, there bool) {
+	name, isProcedure := skills.SplitKey(key)
+	if isProcedure {
+		return old, lib.OwnProcedure(ctx, name) != nil
 	}
-	removed := false
-	for _, rel := range old.Files() {
-		if slices.Contains(stay, rel) {
-			continue
-		}
-		did, err := c.makeChange(ctx, lib, skills.Request{Op: skills.RemoveFile, Name: old.Name, File: rel}, from)
-		if err != nil {
-			return removed, fmt.Errorf("%s: %w", rel, err)
-		}
-		removed = removed || did
+	if s := lib.Catalog(ctx, "").Find(name); s != nil && s.Source == skills.User {
+		return hub.ItemOf(s), true
 	}
-	return removed, nil
+	return old, false
 }
 
 // makeChange carries out r; false says that all was so already.
@@ -325,7 +312,7 @@ func (c *command) skillsExport() *cobra.Command {
 	var to string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "export <name>", Short: "Write a skill as an archive that install and other programs read", Args: cobra.ExactArgs(1),
+		Use: "export <name>", Short: "Write a skill or procedure as an archive that install and other programs read", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: c.CompleteSkills,
 		Example:           "  hermes skills export review-change -o review-change.skill",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -333,11 +320,14 @@ func (c *command) skillsExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if p := procedureCalled(cmd.Context(), lib, project, args[0]); p != nil {
+				return c.export(hub.ItemOfProcedure(p), to, force)
+			}
 			s, err := c.skillCalled(cmd.Context(), lib, project, args[0])
 			if err != nil {
 				return err
 			}
-			return c.export(s, to, force)
+			return c.export(hub.ItemOf(s), to, force)
 		},
 	}
 	cmd.Flags().StringVarP(&to, "output", "o", "", "the `file`; - is standard output; else NAME.skill in this folder")
@@ -345,13 +335,13 @@ func (c *command) skillsExport() *cobra.Command {
 	return cmd
 }
 
-func (c *command) export(s *skills.Skill, to string, force bool) error {
+func (c *command) export(i hub.Item, to string, force bool) error {
 	if to == "-" {
-		left, err := hub.Pack(c.Streams.Out, s)
+		left, err := hub.Pack(c.Streams.Out, i)
 		return c.exported(left, err)
 	}
 	if to == "" {
-		to = s.Name + ".skill"
+		to = i.Name() + ".skill"
 	}
 	mode := os.O_CREATE | os.O_WRONLY | os.O_EXCL
 	if force {
@@ -364,7 +354,7 @@ func (c *command) export(s *skills.Skill, to string, force bool) error {
 	if err != nil {
 		return base.Failed(base.ExitFailed, "%w", err)
 	}
-	left, err := hub.Pack(f, s)
+	left, err := hub.Pack(f, i)
 	if err := c.exported(left, errors.Join(err, f.Close())); err != nil {
 		return errors.Join(err, os.Remove(to))
 	}

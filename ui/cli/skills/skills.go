@@ -175,9 +175,11 @@ func (c *command) noteWish(w *skill.Wish, err error) {
 	c.Note("asks for %s: %s", text.Sanitize(w.Asks()), w.State)
 }
 
-// procedureCalled finds the procedure of that name, where no skill has it; nil when there is none.
+// procedureCalled finds the procedure of that name, where no skill has it, or of that key; nil when
+// there is none.
 func procedureCalled(ctx context.Context, lib *skill.Library, project, name string) *skill.Procedure {
-	if lib.Catalog(ctx, project).Find(name) != nil {
+	name, isKey := skills.SplitKey(name)
+	if !isKey && lib.Catalog(ctx, project).Find(name) != nil {
 		return nil
 	}
 	for _, p := range lib.Procedures(ctx, project) {
