@@ -48,8 +48,8 @@ type Sessions interface {
 	Lease(ctx context.Context, uid string) (release func(), err error)
 	Get(ctx context.Context, uid string) (event.SessionInfo, error)
 	History(ctx context.Context, uid string) ([]chat.Message, error)
-	// EachMessage hands on the same, one message after the other, without keeping them.
-	EachMessage(ctx context.Context, uid string, do func(*chat.Message)) error
+	// Volume sums up the same without reading it. Messages that it cannot sum up go to each.
+	Volume(ctx context.Context, uid string, each func(*chat.Message)) (chat.Volume, error)
 	Append(ctx context.Context, uid string, m *chat.Message) error
 	UpdatePartial(ctx context.Context, id int64, text, reasoning string) error
 	Seal(ctx context.Context, m *chat.Message) error

@@ -55,7 +55,9 @@ func (a *Agent) Composition(ctx context.Context, session string) (Composition, e
 	var t tally
 	if p := w.sent.Load(); p == nil || *p == (cut{alone: p.alone}) {
 		// Nothing is pruned, which would need the whole history at once.
-		err = a.d.Sessions.EachMessage(ctx, session, t.addMessage)
+		var v chat.Volume
+		v, err = a.d.Sessions.Volume(ctx, session, t.addMessage)
+		t.addVolume(v)
 	} else {
 		var history []chat.Message
 		history, err = a.d.Sessions.History(ctx, session)
@@ -83,9 +85,23 @@ type tally struct {
 	counted                                          int // by the provider, with the newest answer
 }
 
+// envelopeTokens is what a message or a call costs beside its text.
+const envelopeTokens = 4
+
+func (t *tally) addVolume(v chat.Volume) {
+	t.said += extentTokens(v.Said)
+	t.calls += extentTokens(v.Calls)
+	t.results += extentTokens(v.Results)
+	t.counted = v.Counted
+}
+
+// extentTokens is about what countTokens and envelopes make of the texts.
+func extentTokens(x chat.Extent) int {
+	return envelopeTokens*x.Texts + (x.Bytes+(x.Bytes-x.Runes)/2+3)/4
+}
+
 func (t *tally) addMessage(m *chat.Message) {
-	const envelope = 4
-	n := envelope + countTokens(m.Text) + countTokens(m.Reasoning)
+	n := envelopeTokens + countTokens(m.Text) + countTokens(m.Reasoning)
 	m.EachPart(func(p *chat.Part) {
 		switch {
 		case p.Kind == chat.PartImage:

@@ -160,12 +160,11 @@ func (t *turn) measureRequest() int {
 
 // estimateTokens counts tokens, envelopes and reasoning included.
 func estimateTokens(messages []chat.Message) int {
-	const envelope = 4
 	n := 0
 	for _, m := range messages {
-		n += envelope + countTokens(m.Text) + countTokens(m.Reasoning)
+		n += envelopeTokens + countTokens(m.Text) + countTokens(m.Reasoning)
 		for _, c := range m.Calls {
-			n += envelope + countTokens(c.Name) + countTokens(string(c.Args)) + countTokens(c.Invalid)
+			n += envelopeTokens + countTokens(c.Name) + countTokens(string(c.Args)) + countTokens(c.Invalid)
 		}
 		m.EachPart(func(p *chat.Part) { n += p.Tokens() })
 		if m.Result != nil {

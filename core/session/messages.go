@@ -60,17 +60,17 @@ func (s *Service) History(ctx context.Context, uid string) ([]chat.Message, erro
 	return messagesOf(found), nil
 }
 
-// EachMessage hands on what History returns, one message after the other: of a long session it
-// needs the memory of one message.
-func (s *Service) EachMessage(ctx context.Context, uid string, do func(*chat.Message)) error {
-	err := s.st.EachActive(ctx, uid, func(m *chat.Message) {
+// Volume sums up what History returns, without reading it. Messages that it cannot sum up go to
+// each.
+func (s *Service) Volume(ctx context.Context, uid string, each func(*chat.Message)) (chat.Volume, error) {
+	v, err := s.st.Volume(ctx, uid, func(m *chat.Message) {
 		cleanMessage(m)
-		do(m)
+		each(m)
 	})
 	if err != nil {
-		return fmt.Errorf("history of session %s: %w", uid, err)
+		return v, fmt.Errorf("history of session %s: %w", uid, err)
 	}
-	return nil
+	return v, nil
 }
 
 func messagesOf(in []store.StoredMessage) []chat.Message {

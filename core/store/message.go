@@ -216,21 +216,6 @@ func (s *Store) Messages(ctx context.Context, uid string, q MessageQuery) (out [
 	return out, more, nil
 }
 
-// EachActive hands on the messages of a session that the model sees, in order of seq, one after the
-// other.
-func (s *Store) EachActive(ctx context.Context, uid string, do func(*chat.Message)) (err error) {
-	defer s.watchDamage(&err)
-	answer := rows.Ask(ctx, s.read, "SELECT "+messageColumns+withWhole+messageFrom+
-		"WHERE m.session_id=(SELECT id FROM sessions WHERE uid=?) AND m.active=1 ORDER BY m.seq", uid)
-	return answer.Each(func(r rows.Scanner) error {
-		m, err := scanMessage(r)
-		if err == nil {
-			do(&m.Message)
-		}
-		return err
-	})
-}
-
 // All is a Limit without a limit.
 const All = 1 << 40
 
