@@ -231,10 +231,10 @@ func (b *builder) skipLine() {
 	}
 }
 
+var pathSteps = strings.NewReplacer("[", ".", "]", "")
+
 // splitPath splits a.b[0].c.
-func splitPath(path string) []string {
-	return strings.Split(strings.NewReplacer("[", ".", "]", "").Replace(path), ".")
-}
+func splitPath(path string) []string { return strings.Split(pathSteps.Replace(path), ".") }
 
 // eachValue calls f for every value that nodes name; inner says that it is inside of an each.
 func eachValue(nodes []node, inner bool, f func(n *node, inner bool)) {
