@@ -33,7 +33,7 @@ func (f field) leafField(t reflect.Type) field {
 	return f
 }
 
-// listed is what fields found, by type; a kind that comes or goes empties it.
+// listed is what fields found, by type, and the schema; a kind that comes or goes empties it.
 var listed sync.Map
 
 // fieldsOf returns the keys of a struct type in declaration order. The list is not to be changed.
@@ -107,12 +107,19 @@ type Key struct {
 	Doc     string
 }
 
-// Schema lists every setting in declaration order.
+// Schema lists every setting in declaration order. The list is not to be changed.
 func Schema() []Key {
+	if keys, ok := listed.Load(schemaOf{}); ok {
+		return keys.([]Key)
+	}
 	var keys []Key
 	describeKeys(configType, reflect.ValueOf(*Defaults()), "", &keys)
+	listed.Store(schemaOf{}, keys)
 	return keys
 }
+
+// schemaOf is where listed holds the whole schema.
+type schemaOf struct{}
 
 func describeKeys(t reflect.Type, v reflect.Value, prefix string, keys *[]Key) {
 	for _, f := range fieldsOf(t) {
