@@ -31,11 +31,11 @@ type guard struct {
 }
 
 func newGuard(o Options, userHome string) guard {
-	g := guard{}
+	g, names := guard{}, placeNames{}
 	add := func(rules *[]rule, list []denied, home string) {
 		for _, d := range list {
 			for _, p := range d.paths {
-				for _, form := range namesOfPlace(filepath.Join(home, p)) {
+				for _, form := range names.of(filepath.Join(home, p)) {
 					*rules = append(*rules, rule{form, !d.file, d.why})
 				}
 			}
@@ -47,11 +47,11 @@ func newGuard(o Options, userHome string) guard {
 		add(&g.write, homeWrites(), userHome)
 		add(&g.write, credentialPaths(), userHome)
 		add(&g.read, credentialPaths(), userHome)
-		g.sshDir = namesOfPlace(filepath.Join(userHome, ".ssh"))
+		g.sshDir = names.of(filepath.Join(userHome, ".ssh"))
 	}
 	for _, home := range ownhome.Homes(o.Home, userHome) {
 		add(&g.write, []denied{{why: "Hermes' own home; settings change with `hermes config`", paths: []string{home}}}, "/")
-		for _, form := range namesOfPlace(home) {
+		for _, form := range names.of(home) {
 			g.homes = append(g.homes, comparableName(form))
 		}
 	}
@@ -63,15 +63,35 @@ func newGuard(o Options, userHome string) guard {
 	return g
 }
 
-// namesOfPlace are the ways a place can be named after resolution: as written, and with its own
-// symlinks followed.
-func namesOfPlace(path string) []string {
+// placeNames are the folders that were resolved: places have most of theirs in common.
+type placeNames map[string]string
+
+// of are the ways a place can be named after resolution: as written, and with its own symlinks
+// followed.
+func (n placeNames) of(path string) []string {
 	path = filepath.Clean(path)
-	real, err := realpath.Resolve(path)
-	if err != nil || real == path {
-		return []string{path}
+	if real := n.resolve(path); real != path {
+		return []string{path, real}
 	}
-	return []string{path, real}
+	return []string{path}
+}
+
+// resolve is realpath.Resolve of a clean path; one that cannot be resolved stays as it is.
+func (n placeNames) resolve(path string) string {
+	if real, known := n[path]; known {
+		return real
+	}
+	real := path
+	if dir, base := filepath.Split(path); base != "" {
+		real = filepath.Join(n.resolve(filepath.Clean(dir)), base)
+		if _, err := os.Readlink(real); err == nil {
+			if real, err = realpath.Resolve(real); err != nil {
+				real = path
+			}
+		}
+	}
+	n[path] = real
+	return real
 }
 
 // DeniedError says that a path is off limits.
