@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"io"
 	"os"
 	"unicode/utf8"
@@ -34,6 +35,10 @@ func (w *wholeKeys) Read(p []byte) (int, error) {
 		room -= len(pasteEnds)
 	}
 	got, err := w.read(p[n:room])
+	if n > 0 && errors.Is(err, io.EOF) { // nothing more comes: what was held is what it is
+		w.held = w.held[:0]
+		return n, nil
+	}
 	if err != nil {
 		return got, err
 	}

@@ -38,6 +38,21 @@ func TestNoReadEndsInsideOfACharacter(t *testing.T) {
 	})
 }
 
+// An escape that fills a read may begin a paste. It is a key when nothing follows.
+func TestALastEscapeThatFillsAReadIsNotLost(t *testing.T) {
+	w := &wholeKeys{read: bytes.NewReader([]byte("1234567\x1b")).Read}
+	var got []byte
+	for buf := make([]byte, 8); ; {
+		n, err := w.Read(buf)
+		if got = append(got, buf[:n]...); err != nil {
+			break
+		}
+	}
+	if string(got) != "1234567\x1b" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestWhatIsNoUTF8IsNotHeldForEver(t *testing.T) {
 	w := &wholeKeys{read: bytes.NewReader([]byte("a\xe9b\x80\x80\x80\x80")).Read}
 	got, err := io.ReadAll(struct{ io.Reader }{w})
