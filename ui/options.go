@@ -25,6 +25,8 @@ type Options struct {
 	// More are actions that come and go, each a slash command; asked for whenever they are listed.
 	// It must not block. May be nil.
 	More func() []Action
+	// MoreComes says that More is not whole yet. May be nil.
+	MoreComes func() bool
 	// CommandLine are the names of the commands of the command line: one of them that is no slash
 	// command is said to be there.
 	CommandLine []string

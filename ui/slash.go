@@ -114,6 +114,9 @@ func (s *Slash) Unknown(name string) FrameMsg {
 	if s != nil && s.frame != nil && slices.Contains(s.frame.opt.CommandLine, name) {
 		return ShowToast{Level: event.Info, Text: "/" + name + " is a command of the command line", Hint: "in a shell: hermes " + name}
 	}
+	if s != nil && s.frame != nil && s.frame.opt.MoreComes != nil && s.frame.opt.MoreComes() {
+		return ShowToast{Level: event.Info, Text: "Skills are still read: /" + oneLine(text.Sanitize(name)) + " is not known yet", Hint: "enter again in a moment; " + hint}
+	}
 	return ShowToast{Level: event.Warn, Text: "There is no command /" + oneLine(text.Sanitize(name)), Hint: hint}
 }
 

@@ -171,4 +171,9 @@ func TestOtherNamesOfACommandWork(t *testing.T) {
 		}
 	}
 	_ = d
+	opt.MoreComes = func() bool { return true } // a name that is not there yet is not called wrong
+	model(t, opt, 120, 40)
+	if m := opt.Slash.Unknown("deploy").(ui.ShowToast); !strings.Contains(m.Text, "still read") || !strings.Contains(m.Hint, "enter again") {
+		t.Errorf("%+v", m)
+	}
 }

@@ -249,7 +249,7 @@ func TestAProcedureIsImprovedInTheWholeProgram(t *testing.T) {
 	h.tells("trace last", "procedure:release_site, chosen by the person", "Open the gate: failed, exit code 1", "outcome  bad")
 	s := h.screen(120, 36, ui.Options{}, "")
 	s.WaitFor("asks for nothing")
-	say(s, "/release_site")
+	sayCommand(s, "/release_site")
 	s.WaitFor("1 learned: /learn")
 	say(s, "/learn")
 	picture := s.WaitFor("The word of the gate has changed.")

@@ -142,7 +142,7 @@ func TestTheSeedMigratesAnAPI(t *testing.T) {
 	h.write(h.work, "src/main.rs", program)
 	h.write(h.work, "vendor/tiny-pad/CHANGELOG.md", "# 2.0.0\nthe order of arguments changed\n")
 	s := h.open()
-	say(s, "/api_migration")
+	sayCommand(s, "/api_migration")
 	for _, question := range []string{"│  Run the step \"检测当前 API 版本", "│  Run the step \"获取变更日志", "│  迁移方案已生成"} {
 		s.WaitFor(question)
 		waitUntilHeard(s, "1", question)

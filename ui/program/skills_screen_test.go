@@ -67,6 +67,14 @@ func TestSkillsInTheScreen(t *testing.T) {
 	leave(t, s)
 }
 
+// sayCommand sends the command of a procedure once it is offered: they are read a moment after the
+// start.
+func sayCommand(s *uitest.Screen, command string) {
+	typeCommand(s, command[:len(command)-1], command+" [key=value]") // a whole name is not completed
+	s.Type("\x15")                                                   // ctrl+u
+	say(s, command)
+}
+
 func putFile(t testing.TB, path, text string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {

@@ -63,6 +63,16 @@ func (w *workbench) skillCommands() []ui.Action {
 	return k.actions
 }
 
+// skillsAreComing says that the skills are still being read: not all of them are commands yet.
+func (w *workbench) skillsAreComing() bool {
+	app, ok := w.boot.appIfReady()
+	if !ok {
+		return true
+	}
+	c, _ := app.Skills.Kept(app.Project())
+	return c == nil
+}
+
 // runProcedure asks for a procedure in the words that no model need read.
 func (w *workbench) runProcedure(name, arg string) tea.Cmd {
 	text := strings.TrimSpace("run procedure " + name + " " + strings.TrimSpace(arg))

@@ -157,6 +157,7 @@ func (w *workbench) uiOptions(first string) ui.Options {
 	o.Side = w.sidePanes(o.Now)
 	o.Actions = w.ownActions()
 	o.More = func() []ui.Action { return slices.Concat(w.skillCommands(), w.promptCommands(), w.pluginCommands()) }
+	o.MoreComes = w.skillsAreComing
 	o.Keys, o.CommandLine = c.Keys, w.options.CommandLine
 	o.Slash = w.slash
 	o.Theme, o.ThemeDir, o.SetTheme = c.Display.Theme, c.Paths().ThemesDir, w.setTheme
