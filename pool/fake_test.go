@@ -83,6 +83,7 @@ type fake struct {
 	gone           chan error
 	starts, stops  atomic.Int32
 	removals, runs atomic.Int32
+	interrupted    atomic.Int32 // how many runs of "block" have ended
 }
 
 func (f *fake) Start(ctx context.Context, r Report) error {
@@ -120,6 +121,7 @@ func (f *fake) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	f.runs.Add(1)
 	if s.Command == "block" {
 		<-ctx.Done()
+		f.interrupted.Add(1)
 		return runner.Result{Interrupted: true, ExitCode: runner.ExitInterrupt}, nil
 	}
 	if s.Command == "break" {
