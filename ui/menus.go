@@ -26,7 +26,7 @@ func (f *frame) menuItems(table []entry) []Item {
 		}
 		it := Item{ID: e.ID, Title: e.Title, Group: e.Group, Why: e.disabledReason(), Right: strings.Join(f.keys.keysOf(e.Action), " ")}
 		if e.Slash != "" {
-			it.Detail = "/" + e.Slash
+			it.Detail, it.Also = "/"+e.Slash, strings.Join(e.Also, " ")
 		}
 		out = append(out, it)
 	}

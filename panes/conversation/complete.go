@@ -70,7 +70,7 @@ func (p *Pane) completeCommand(prefix string) []compose.Item {
 	for _, m := range rank.Find(prefix, entries) {
 		if at := command[m.Index]; !offered[at] && len(out) < maxOffers {
 			offered[at] = true
-			out = append(out, offerCommand(all[at], prefix))
+			out = append(out, offerCommand(all[at], prefix, m.Guess))
 		}
 	}
 	return out
@@ -78,7 +78,7 @@ func (p *Pane) completeCommand(prefix string) []compose.Item {
 
 // offerCommand is a command as the completion shows it. Another name of it that stands there whole
 // stays, so that enter runs it.
-func offerCommand(c ui.SlashCommand, typed string) compose.Item {
+func offerCommand(c ui.SlashCommand, typed string, guess bool) compose.Item {
 	name, label, hint := c.Name, "/"+c.Name, c.Title
 	if slices.Contains(c.Also, typed) {
 		name = typed
@@ -89,7 +89,7 @@ func offerCommand(c ui.SlashCommand, typed string) compose.Item {
 	if c.Why != "" {
 		hint = "not now: " + c.Why
 	}
-	return compose.Item{Text: "/" + name + " ", Label: label, Hint: hint, Off: c.Why != ""}
+	return compose.Item{Text: "/" + name + " ", Label: label, Hint: hint, Off: c.Why != "", Guess: guess}
 }
 
 // matchNames returns the places of the names that fit, best first; all of them for an empty

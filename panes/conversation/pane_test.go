@@ -344,6 +344,18 @@ func TestANameOfAnotherProgramIsTheCommand(t *testing.T) {
 	}
 }
 
+// TestEnterTakesNoGuess: a mistyped command is said to be one, and becomes no other.
+func TestEnterTakesNoGuess(t *testing.T) {
+	p := open(t, &world{})
+	press(p, "/", "r", "t", "r", "y")
+	if v := seen(p); !strings.Contains(v, "/retry") || strings.Contains(v, "▸ /retry") {
+		t.Errorf("before enter:\n%s", v)
+	}
+	if out := press(p, "enter"); len(out) != 1 || out[0].(ui.ShowToast).Text != "There is no command /rtry" {
+		t.Errorf("said %+v, line %q", out, p.composer.Text())
+	}
+}
+
 func TestSearchAndFork(t *testing.T) {
 	w := &world{messages: history(60)}
 	p := open(t, w)

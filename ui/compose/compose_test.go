@@ -158,6 +158,25 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+// TestEnterTakesNoGuess: what somebody typed stays what it is, unless they choose something else.
+func TestEnterTakesNoGuess(t *testing.T) {
+	for _, c := range []struct {
+		keys []string
+		want string
+	}{{[]string{"enter"}, "/cmpr"}, {[]string{"down", "enter"}, "/compare-models "}, {[]string{"down", "down", "enter"}, "/model-card "}, {[]string{"tab"}, "/compare-models "}} {
+		f := field("/cmpr")
+		f.Styles = &style.Styles{Glyphs: style.Unicode()}
+		f.Offer(f.Token(), []Item{{Text: "/compare-models ", Guess: true}, {Text: "/model-card ", Guess: true}})
+		lines, _, _ := f.View(10)
+		if marked := strings.Contains(strings.Join(lines, ""), f.Styles.Glyphs.Closed); marked {
+			t.Error("a guess looks chosen")
+		}
+		if press(f, c.keys...); f.Text() != c.want || f.Completing() {
+			t.Errorf("%v: %q, want %q", c.keys, f.Text(), c.want)
+		}
+	}
+}
+
 func TestAnyKeysKeepTheFieldWhole(t *testing.T) {
 	keys := []string{"a", " ", "容", "👩‍👩‍👧", "🇯🇵", "e", "\u0301", "left", "right", "up", "down", "home", "end", "backspace", "delete", "ctrl+w", "ctrl+k", "alt+b", "alt+f", "ctrl+j", "tab", "esc", "ctrl+d"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,6 +13,7 @@ type Item struct {
 	Label string // what the popup shows; Text when empty
 	Hint  string // dim, at the right: what it does, or why it cannot be used
 	Off   bool   // shown, but cannot be taken
+	Guess bool   // it fits loosely: enter takes it only from somebody who chose it
 }
 
 // maxPopup is how many rows the popup shows.
@@ -29,6 +30,10 @@ type Popup struct {
 }
 
 func (p *Popup) open() bool { return len(p.items) > 0 }
+
+// chosen reports that enter would take item i: the first one, unless it is a guess, or where the
+// person moved to.
+func (p *Popup) chosen(i int) bool { return i == p.at && (p.moved || !p.items[i].Guess) }
 
 func (p *Popup) close() { p.items, p.at, p.top, p.moved = nil, 0, 0, false }
 
@@ -97,13 +102,16 @@ func (c *Composer) popupKey(key string) Result {
 	case "up", "ctrl+p":
 		p.at, p.moved = (p.at+len(p.items)-1)%len(p.items), true
 	case "down", "ctrl+n":
-		p.at, p.moved = (p.at+1)%len(p.items), true
+		if p.chosen(p.at) {
+			p.at = (p.at + 1) % len(p.items)
+		}
+		p.moved = true
 	case "tab":
 		c.takeOffer()
 	case "enter":
 		t := c.Token()
 		stands := strings.TrimSpace(p.items[p.at].Text) == strings.TrimSpace(tokenMark(t)+t.Text)
-		if p.items[p.at].Off || stands || t != p.token || p.argument && !p.moved {
+		if p.items[p.at].Off || stands || !p.chosen(p.at) || t != p.token || p.argument && !p.moved {
 			p.close()
 			return Ignored
 		}
@@ -180,7 +188,7 @@ func (c *Composer) popupRow(i, wide, w int) string {
 	name := text.Fit(text.Truncate(itemLabel(it), wide, c.Styles.Glyphs.Ellipsis), wide)
 	hint := text.Truncate(strings.ReplaceAll(text.Sanitize(it.Hint), "\n", " "), max(0, w-wide-4), c.Styles.Glyphs.Ellipsis)
 	switch {
-	case i == c.popup.at:
+	case c.popup.chosen(i):
 		return c.Styles.Selection.Inline(true).Render(text.Fit(c.Styles.Glyphs.Closed+" "+name+"  "+hint, w))
 	case it.Off:
 		return text.Fit("  "+c.Styles.Faint.Render(name+"  "+hint), w)

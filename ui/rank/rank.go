@@ -22,6 +22,7 @@ type Entry struct {
 type Hit struct {
 	Index int
 	Runes []int // of Name that matched; in order
+	Guess bool  // neither its name nor a word of it begins like the pattern
 }
 
 // Tiers, the best first.
@@ -54,6 +55,7 @@ func Find(pattern string, all []Entry) []Hit {
 			}
 		}
 		if fits {
+			hit.Guess = tiers[i] > words
 			out = append(out, hit)
 		}
 	}

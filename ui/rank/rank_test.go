@@ -52,6 +52,17 @@ func TestLettersWithGapsBeginAWord(t *testing.T) {
 	}
 }
 
+func TestWhatFitsLooselyIsAGuess(t *testing.T) {
+	all := []Entry{{Name: "set-up-ci"}, {Name: "connect", More: "Choose a server"}, {Name: "session search"}}
+	for pattern, want := range map[string]string{
+		"setup": "[{0 [0 1 2 4 5] true}]", "sea": "[{2 [8 9 10] false}]", "server": "[{1 [] true}]", "nect": "[{1 [3 4 5 6] true}]", "conn": "[{1 [0 1 2 3] false}]",
+	} {
+		if got := fmt.Sprint(Find(pattern, all)); got != want {
+			t.Errorf("%q: %s, want %s", pattern, got, want)
+		}
+	}
+}
+
 func FuzzFind(f *testing.F) {
 	f.Add("mo del", "Model", "x")
 	f.Fuzz(func(t *testing.T, pattern, name, more string) {
