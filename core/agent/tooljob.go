@@ -157,7 +157,7 @@ func (t *turn) askGate(j *toolJob) {
 		return // runOne says that it was interrupted
 	}
 	if t.hookCall(j); j.result != nil {
-		j.denied = true
+		j.denied, j.result.Denied = true, true
 		return
 	}
 	r := approval.Request{
@@ -199,7 +199,7 @@ func (t *turn) askGate(j *toolJob) {
 	}
 	j.denied = v.By != event.ByInterrupt
 	j.failWith(v.Text)
-	j.result.Backend, j.result.Interrupted = j.backend, v.By == event.ByInterrupt
+	j.result.Backend, j.result.Denied, j.result.Interrupted = j.backend, j.denied, !j.denied
 }
 
 // addPreview adds what the person sees of a change before it is made.

@@ -249,6 +249,9 @@ func TestThreeDenialsPauseTheTurn(t *testing.T) {
 	if h := shape(r.history()); len(h) != 7 || !strings.Contains(h[6], "not run") {
 		t.Fatalf("%q", h)
 	}
+	if m := r.history()[2]; m.Result == nil || !m.Result.Denied {
+		t.Errorf("it is not kept that the call was denied: %+v", m)
+	}
 }
 
 func TestParallelCallsKeepTheirOrder(t *testing.T) {

@@ -90,6 +90,8 @@ type ToolResult struct {
 	IsError bool   `json:"is_error,omitempty"`
 	// Interrupted marks a result made up because the call never finished.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Denied marks a call that did not run: a person, a hook or a rule said no.
+	Denied bool `json:"denied,omitempty"`
 
 	// Ran are the arguments that ran, where a person changed those of the call.
 	Ran json.RawMessage `json:"ran,omitempty"`

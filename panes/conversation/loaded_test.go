@@ -109,6 +109,15 @@ func TestAPersonsCommandsAreSetOff(t *testing.T) {
 	}
 }
 
+// TestADeniedCallIsDeniedAfterAReload, and claims no time: it did not run.
+func TestADeniedCallIsDeniedAfterAReload(t *testing.T) {
+	no := chat.ToolResult{CallID: "a", Name: "terminal", Text: "Denied by the person.", IsError: true, Denied: true}
+	all := []chat.Message{user(1, "go"), assistant(2, "", toolCall("a", "make")), {ID: 3, Seq: 3, Role: chat.RoleTool, At: start, Result: &no}}
+	if v := seen(open(t, &world{messages: all})); !strings.Contains(v, "make") || !strings.Contains(v, " denied") || strings.Contains(v, "failed") || strings.Contains(v, " 0.0 s") {
+		t.Errorf("after a reload:\n%s", v)
+	}
+}
+
 // TestACallThatACrashEndedClaimsNoTime: nobody measured it.
 func TestACallThatACrashEndedClaimsNoTime(t *testing.T) {
 	cut := chat.ToolResult{CallID: "a", Name: "terminal", Text: "The program ended.", IsError: true, Interrupted: true}

@@ -151,7 +151,8 @@ func (c *call) noteEnd(at time.Time, r chat.ToolResult) {
 	if r.Backend != "" {
 		c.backend = oneLine(r.Backend)
 	}
-	if c.started.IsZero() && (r.Took > 0 || !r.Interrupted) { // a crash left nobody who knows how long it ran
+	// Of a call that did not run, or that a crash ended, nobody knows how long it took.
+	if c.started.IsZero() && (r.Took > 0 || !r.Interrupted && !r.Denied) {
 		c.started = at.Add(-r.Took)
 	}
 	if len(r.Ran) > 0 {

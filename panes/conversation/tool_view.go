@@ -187,7 +187,7 @@ func (c *call) stateMark() (glyph, word string, st lipgloss.Style) {
 	switch r := c.result; {
 	case c.waits:
 		return g.Waits, "waits for you", s.Warn
-	case c.denied:
+	case c.denied || r != nil && r.Denied:
 		return g.Fail, "denied", s.Warn
 	case r == nil && c.over != nil && c.over.Failed:
 		return g.Fail, "", s.Bad

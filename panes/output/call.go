@@ -123,6 +123,11 @@ func (c *call) elapsedAt(now time.Time) time.Duration {
 	return max(0, c.ended.Sub(c.started))
 }
 
+// hasClock reports that somebody knows how long the call took: not of one that did not run.
+func (c *call) hasClock() bool {
+	return c.isRunning() || c.elapsedAt(time.Time{}) > 0 || !c.result.Denied && !c.result.Interrupted
+}
+
 // clockText is took as it is shown. While the call runs it has no parts of a second: they would be
 // old as soon as they are read.
 func (c *call) clockText(now time.Time) string {
@@ -142,6 +147,8 @@ func (c *call) outcomeText() string {
 		return "running"
 	case r.Interrupted:
 		return "interrupted"
+	case r.Denied:
+		return "denied"
 	case r.ExitCode != nil && *r.ExitCode != 0:
 		return fmt.Sprintf("exit %d", *r.ExitCode)
 	case r.IsError:

@@ -6,6 +6,7 @@ package output
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"hermes/core/chat"
@@ -94,7 +95,10 @@ func (p *Pane) Title() ui.Title {
 	if c.backend != "" && c.isRunning() {
 		t.Right += c.backend + " "
 	}
-	t.Right += c.clockText(p.now())
+	if c.hasClock() {
+		t.Right += c.clockText(p.now())
+	}
+	t.Right = strings.TrimRight(t.Right, " ")
 	return t
 }
 

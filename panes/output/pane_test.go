@@ -287,6 +287,13 @@ func TestResumedSessionShowsItsLastCall(t *testing.T) {
 	}
 }
 
+func TestADeniedCallIsDeniedAfterAReload(t *testing.T) {
+	p := opened(t, &past{messages: []chat.Message{{Role: chat.RoleTool, At: start, Result: &chat.ToolResult{CallID: "c", Name: "terminal", Text: "Denied by the person.", IsError: true, Denied: true}}}})
+	if got := p.Title().Right + shown(p); !strings.HasPrefix(got, "denied") || strings.Contains(got, "failed") || strings.Contains(got, "0 ms") {
+		t.Error(got)
+	}
+}
+
 func TestAfterLostEventsCallsEnd(t *testing.T) {
 	h := &past{}
 	p := opened(t, h)

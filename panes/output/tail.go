@@ -65,14 +65,17 @@ func (c *call) endingRows(w int, s *style.Styles) []string {
 func (c *call) verdictRow(w int, s *style.Styles) string {
 	mark := s.Good.Render(s.Glyphs.OK)
 	switch r := c.result; {
-	case r.Interrupted:
+	case r.Interrupted, r.Denied:
 		mark = s.Warn.Render(s.Glyphs.Fail)
 	case r.IsError:
 		mark = s.Bad.Render(s.Glyphs.Fail)
 	case r.ExitCode != nil && *r.ExitCode != 0: // an exit code that is an answer: grep found nothing
 		mark = s.Dim.Render(s.Glyphs.Bullet)
 	}
-	line := c.outcomeText() + " after " + formatClock(c.elapsedAt(time.Time{}))
+	line := c.outcomeText()
+	if c.hasClock() {
+		line += " after " + formatClock(c.elapsedAt(time.Time{}))
+	}
 	if c.backend != "" {
 		line += " in " + c.backend
 	}
