@@ -8,6 +8,7 @@ import (
 
 	"hermes/core/agent"
 	"hermes/core/chat"
+	"hermes/core/clip"
 	"hermes/core/plugin"
 	"hermes/core/secret"
 )
@@ -68,17 +69,17 @@ func engineMessages(list []chat.Message) []engineMessage {
 	room := engineWhole
 	for i := len(list) - 1; i >= 0 && room > 0; i-- {
 		m := list[i]
-		e := engineMessage{Role: string(m.Role), Text: cutBytes(secret.Clean(m.Text), engineText)}
+		e := engineMessage{Role: string(m.Role), Text: clip.Bytes(secret.Clean(m.Text), engineText)}
 		switch {
 		case m.From.IsSummary():
 			e.Role, e.Text = "summary", secret.Clean(m.Text)
 		case m.Result != nil:
-			e.Tool, e.Failed, e.Text = m.Result.Name, m.Result.IsError, cutBytes(secret.Clean(m.Result.Text), engineText)
+			e.Tool, e.Failed, e.Text = m.Result.Name, m.Result.IsError, clip.Bytes(secret.Clean(m.Result.Text), engineText)
 		case m.From.Other():
 			e.From = m.From.Words()
 		}
 		for _, c := range m.Calls {
-			args := cutBytes(secret.Clean(string(c.Args)), engineText/4)
+			args := clip.Bytes(secret.Clean(string(c.Args)), engineText/4)
 			e.Calls, room = append(e.Calls, engineCall{c.Name, args}), room-len(args)
 		}
 		room -= len(e.Text)

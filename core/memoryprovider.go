@@ -11,6 +11,7 @@ import (
 	"hermes/core/agent"
 	"hermes/core/approval"
 	"hermes/core/chat"
+	"hermes/core/clip"
 	"hermes/core/crash"
 	"hermes/core/event"
 	"hermes/core/injection"
@@ -117,7 +118,7 @@ func (p *memoryProvider) takeLate(uid string) (parts []chat.Part, waits bool) {
 
 func (p *memoryProvider) askProvider(uid string, one plugin.Plugin, in agent.Input) []chat.Part {
 	text, err := p.callTool(one, one.Manifest.Memory.Recall, map[string]string{
-		"session_id": uid, "cwd": p.a.cwdOf(p.life, uid), "query": cutBytes(secret.Clean(in.Text), maxKept),
+		"session_id": uid, "cwd": p.a.cwdOf(p.life, uid), "query": clip.Bytes(secret.Clean(in.Text), maxKept),
 	})
 	p.noteFailed(uid, one, "nothing of it stands with the message", err)
 	text = strangersWords(text, maxRecall)
@@ -229,9 +230,9 @@ func (said exchanges) hear(turn string, m chat.Message) {
 	}
 	switch {
 	case m.Role == chat.RoleAssistant && m.Text != "":
-		x.Answer = cutBytes(secret.Clean(m.Text), maxKept)
+		x.Answer = clip.Bytes(secret.Clean(m.Text), maxKept)
 	case m.Role == chat.RoleUser && m.From.IsPerson():
-		x.User, x.Answer = cutBytes(secret.Clean(m.Text), maxKept), ""
+		x.User, x.Answer = clip.Bytes(secret.Clean(m.Text), maxKept), ""
 	case m.Role == chat.RoleUser && !m.From.IsSummary():
 		x.User = ""
 	}
@@ -296,16 +297,7 @@ func (p *memoryProvider) Close(ctx context.Context) error {
 func strangersWords(text string, most int) string {
 	text, _ = injection.Clean(strings.TrimSpace(text))
 	text = secret.Clean(text)
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "… [cut]"
-	}
+	text = clip.Runes(text, most, "… [cut]")
 	text, _ = injection.Block(text)
 	return text
-}
-
-func cutBytes(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "")
 }

@@ -8,6 +8,7 @@ import (
 
 	"hermes/core/approval"
 	"hermes/core/chat"
+	"hermes/core/clip"
 	"hermes/core/crash"
 )
 
@@ -54,7 +55,7 @@ func (p *titlesPart) beginNaming(uid string, from chat.Author, prompt string) {
 	crash.Go("title", func() {
 		defer p.work.Done()
 		said, err := p.a.runErrand(p.ctx, m, errand{
-			task: "title", session: uid, system: titleTask, text: cutToBytes(prompt, titlePrompt), most: titleTokens, bytes: titleBytes,
+			task: "title", session: uid, system: titleTask, text: clip.Bytes(prompt, titlePrompt), most: titleTokens, bytes: titleBytes,
 			time: titleTime, again: true,
 		})
 		if err == nil {
@@ -64,14 +65,6 @@ func (p *titlesPart) beginNaming(uid string, from chat.Author, prompt string) {
 			p.a.log.Info("a session keeps the beginning of its prompt as its title", "session", uid, "err", err)
 		}
 	})
-}
-
-// cutToBytes is the first bytes of a text, cut between two letters.
-func cutToBytes(s string, bytes int) string {
-	if len(s) <= bytes {
-		return s
-	}
-	return strings.ToValidUTF8(s[:bytes], "")
 }
 
 // around is what models put around a title.

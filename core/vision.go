@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes/core/chat"
+	"hermes/core/clip"
 	"hermes/core/content"
 	"hermes/core/injection"
 	"hermes/core/secret"
@@ -98,7 +99,7 @@ func (a *App) askSeeingModel(ctx context.Context, uid string, p chat.Part, quest
 
 // lookText is what a model said about an image, as it may be passed on.
 func lookText(said string) string {
-	clean, _ := injection.Clean(secret.Clean(cutToBytes(said, lookBytes)))
+	clean, _ := injection.Clean(secret.Clean(clip.Bytes(said, lookBytes)))
 	text, _ := injection.Block(clean)
 	return strings.TrimSpace(text)
 }

@@ -5,6 +5,7 @@ import (
 
 	"hermes/core/approval"
 	"hermes/core/chat"
+	"hermes/core/clip"
 	"hermes/core/event"
 )
 
@@ -37,7 +38,7 @@ func (j *toolJob) tellEdited(r *chat.ToolResult) {
 	switch {
 	case j.edited == "" && j.hooked != "":
 		r.Ran = j.args
-		r.Text = "[the hook " + j.hooked + " changed the arguments; this ran instead: " + clipRunes(string(j.args), 500) + "]\n" + r.Text
+		r.Text = "[the hook " + j.hooked + " changed the arguments; this ran instead: " + clip.Runes(string(j.args), 500, "…") + "]\n" + r.Text
 	case j.edited != "":
 		r.Ran = j.args
 		r.Text = "[the person changed the command; this ran instead: " + j.edited + "]\n" + r.Text

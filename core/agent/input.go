@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/core/clip"
 	"hermes/core/content"
 	"hermes/core/event"
 	"hermes/core/secret"
@@ -70,7 +71,7 @@ func (w *worker) hideSecrets(in Input) Input {
 }
 
 // oneLine bounds a name that somebody else chose.
-func oneLine(s string) string { return clipRunes(strings.Join(strings.Fields(s), " "), 80) }
+func oneLine(s string) string { return clip.Runes(strings.Join(strings.Fields(s), " "), 80, "…") }
 
 // enqueueInput keeps input that came while a turn runs. What interrupts or steers goes before what
 // waits for its turn.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/core/chat"
+	"hermes/core/clip"
 	"hermes/core/provider"
 )
 
@@ -158,7 +159,7 @@ func prunedLine(m chat.Message, again bool) string {
 	head := strings.ToValidUTF8(m.Result.Text[:min(len(m.Result.Text), utf8.UTFMax*pruneHead)], "")
 	return fmt.Sprintf("[left out to save room: %d bytes from %s, which began %q;%s session_search with session_id %s, around_message_id %d and "+
 		"role_filter tool shows more of it; call again for how it is now]",
-		len(m.Result.Text), m.Result.Name, clipRunes(head, pruneHead), where, m.Session, m.ID)
+		len(m.Result.Text), m.Result.Name, clip.Runes(head, pruneHead, "…"), where, m.Session, m.ID)
 }
 
 const (

@@ -13,6 +13,7 @@ import (
 
 	"hermes/core/approval"
 	"hermes/core/chat"
+	"hermes/core/clip"
 	"hermes/core/crash"
 	"hermes/core/event"
 	"hermes/core/intent"
@@ -67,7 +68,7 @@ func (t *turn) newToolJob(n numbered) *toolJob {
 	if c.Invalid != "" {
 		var v any
 		err := json.Unmarshal([]byte(c.Invalid), &v)
-		j.failWith(fmt.Sprintf("The arguments of %s are not valid JSON: %v. They were: %s\nSend the call again with valid JSON.", c.Name, err, clipRunes(c.Invalid, 500)))
+		j.failWith(fmt.Sprintf("The arguments of %s are not valid JSON: %v. They were: %s\nSend the call again with valid JSON.", c.Name, err, clip.Runes(c.Invalid, 500, "…")))
 		return j
 	}
 	var err error
@@ -142,13 +143,6 @@ func (t *turn) recoverPanic(j *toolJob) {
 
 func (j *toolJob) failWith(text string) {
 	j.result = &chat.ToolResult{CallID: j.call.ID, Name: j.call.Name, Text: text, IsError: true}
-}
-
-func clipRunes(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }
 
 // askGate asks the gate. A call that may not run gets its result.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"hermes/core/clip"
 	"hermes/core/event"
 	"hermes/core/logs"
 )
@@ -74,18 +75,10 @@ func memoryGist(ev event.MemoryChanged) string {
 }
 
 func (e *Entry) redactSecrets() {
-	e.Gist, e.Reason = shorten(logs.Redact(e.Gist)), shorten(logs.Redact(e.Reason))
+	e.Gist, e.Reason = clip.Runes(logs.Redact(e.Gist), maxGist, "…"), clip.Runes(logs.Redact(e.Reason), maxGist, "…")
 	for i, s := range e.Effects {
-		e.Effects[i] = shorten(logs.Redact(s))
+		e.Effects[i] = clip.Runes(logs.Redact(s), maxGist, "…")
 	}
-}
-
-func shorten(s string) string {
-	runes := []rune(strings.ToValidUTF8(s, "\ufffd"))
-	if len(runes) <= maxGist {
-		return string(runes)
-	}
-	return string(runes[:maxGist]) + "…"
 }
 
 // owner is the name of the user that the program runs as.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"hermes/core/clip"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -69,7 +71,7 @@ func (d *decoder) problemAt(path string, n *yaml.Node, text, why, fix string) {
 
 // noteProblem notes a problem that puts nothing in doubt.
 func (d *decoder) noteProblem(n *yaml.Node, text, why, fix string) Problem {
-	p := Problem{File: d.file, Text: d.from + clipText(text), Why: why, Fix: fix}
+	p := Problem{File: d.file, Text: d.from + clip.Runes(text, 60, "…"), Why: why, Fix: fix}
 	if n != nil {
 		p.Line, p.Column = n.Line, n.Column
 	}
@@ -87,15 +89,6 @@ func (d *decoder) enterPath(path string) func() {
 	before := d.at
 	d.at = path
 	return func() { d.at = before }
-}
-
-func clipText(text string) string {
-	const most = 60
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	return string(runes[:most]) + "…"
 }
 
 // mayGoOn reports whether more may be looked at.

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 
+	"hermes/core/clip"
+
 	"github.com/joho/godotenv"
 	"go.yaml.in/yaml/v3"
 )
@@ -106,7 +108,7 @@ func (c *Config) readDotenv(path string) (map[string]string, []Problem) {
 		if err != nil {
 			name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
 			p := Problem{
-				File: ".env", Line: n + 1, Column: 1, Text: clipText(name), Why: "not a NAME=value line:",
+				File: ".env", Line: n + 1, Column: 1, Text: clip.Runes(name, 60, "…"), Why: "not a NAME=value line:",
 				Fix: "quote a value that holds spaces, # or quotes",
 			}
 			problems = append(problems, p)

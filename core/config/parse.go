@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"hermes/core/clip"
 	"hermes/core/yamlfault"
 )
 
@@ -82,7 +83,7 @@ func parsedRoot(name string, root *yaml.Node, problems []Problem) parsed {
 		return parsed{problems: problems, lost: doubtAll(problems)}
 	case root.Kind != yaml.MappingNode:
 		problems = append(problems, Problem{
-			File: name, Line: root.Line, Column: root.Column, Text: clipText(root.Value),
+			File: name, Line: root.Line, Column: root.Column, Text: clip.Runes(root.Value, 60, "…"),
 			Why: "expected lines like key: value, found " + kindName(root),
 		})
 		return parsed{broken: true, problems: problems, lost: doubtAll(problems)}
@@ -160,7 +161,7 @@ func shiftLines(n *yaml.Node, lines int) {
 // syntaxProblem says in plain words what the parser found, and where.
 func syntaxProblem(name string, b block, err error) Problem {
 	at := yamlfault.Find(b.text, err)
-	p := Problem{File: name, Line: b.line + at.Line - 1, Column: at.Column, Why: at.Why, Fix: at.Fix, Text: clipText(at.Text)}
+	p := Problem{File: name, Line: b.line + at.Line - 1, Column: at.Column, Why: at.Why, Fix: at.Fix, Text: clip.Runes(at.Text, 60, "…")}
 	if at.Column == 0 && secretLine(p.Text) {
 		p.Text, _, _ = strings.Cut(p.Text, ":")
 	}

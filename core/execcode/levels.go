@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"hermes/core/clip"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -84,7 +86,7 @@ func (e *Engine) runBriefly(ctx context.Context, argv []string, iso Isolation) (
 	}
 	out, errs := col.texts(func(b []byte) string { return strings.ToValidUTF8(string(b), "") })
 	if p.status() != 0 {
-		return "", fmt.Errorf("exit code %d %s", p.status(), lastLine(errs))
+		return "", fmt.Errorf("exit code %d %s", p.status(), clip.LastLine(errs))
 	}
 	return out, nil
 }

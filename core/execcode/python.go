@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hermes/core/clip"
 )
 
 //go:embed bootstrap.py
@@ -114,7 +116,7 @@ func askUnconfined(ctx context.Context, argv []string) (string, error) {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%w %s", err, lastLine(errs.String()))
+		return "", fmt.Errorf("%w %s", err, clip.LastLine(errs.String()))
 	}
 	return out.String(), nil
 }
@@ -141,11 +143,6 @@ func examinePython(ctx context.Context, path string, ask examiner) (python, erro
 		return python{}, fmt.Errorf("%s: what it compiled cannot be read: %w", path, err)
 	}
 	return p, nil
-}
-
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
 // activatedPythons are the interpreters of environments that the person switched on.

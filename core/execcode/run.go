@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hermes/core/clip"
 	"hermes/core/crash"
 	"hermes/core/deadline"
 	"hermes/core/tool"
@@ -248,7 +249,7 @@ func (r *run) makeResult(status Status, code int, why string) Result {
 		res.Output = joinLines(res.Output, why)
 	}
 	if why == "" {
-		res.Error = cmp.Or(lastLine(errs), exitText(code))
+		res.Error = cmp.Or(clip.LastLine(errs), exitText(code))
 	}
 	return res
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hermes/core/backend"
+	"hermes/core/clip"
 	"hermes/core/config"
 	"hermes/core/event"
 )
@@ -71,7 +72,7 @@ func (c Commands) runCommand(ctx context.Context, h Hook, in Input, payload []by
 		return Reply{Refused: true, Reason: said.String(), Out: out.Bytes()}, nil
 	}
 	why := fmt.Sprintf("it ended with exit code %d", res.ExitCode)
-	if last := lastLine(said.String()); last != "" {
+	if last := clip.LastLine(said.String()); last != "" {
 		why += ": " + last
 	}
 	return Reply{}, errors.New(why)
@@ -110,9 +111,4 @@ func (b *bounded) addOutput(data []byte) {
 		data, b.full = data[:room], true
 	}
 	b.Write(data)
-}
-
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }

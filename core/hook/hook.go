@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"hermes/core/clip"
 	"hermes/core/event"
 	"hermes/core/injection"
 	"hermes/core/secret"
@@ -328,8 +329,5 @@ func (h Hook) allowed(a answer) answer {
 func cutText(text string, most int) string {
 	text, _ = injection.Clean(strings.TrimSpace(text))
 	text = secret.Clean(text)
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "… [cut]"
-	}
-	return text
+	return clip.Runes(text, most, "… [cut]")
 }

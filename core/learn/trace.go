@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hermes/core/clip"
 )
 
 // Traced is a turn with what was proposed of it.
@@ -129,10 +131,7 @@ func (s Step) what() string {
 	if s.Ran != "" {
 		text = s.Ran
 	}
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
+	return clip.Runes(text, most, "…")
 }
 
 func (s Step) result() string {

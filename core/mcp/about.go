@@ -1,5 +1,7 @@
 package mcp
 
+import "hermes/core/clip"
+
 const (
 	maxAbout = 2000 // characters of what a server says of itself
 	maxTold  = 1000 // sessions that are remembered
@@ -10,7 +12,7 @@ const (
 func (s *server) takeIntroduction(c *connection) {
 	text := ""
 	if res := c.session.InitializeResult(); res != nil {
-		text = clipTo(plainText(res.Instructions), maxAbout)
+		text = clip.Runes(plainText(res.Instructions), maxAbout, "…")
 	}
 	if why := ordersIn(text); why != "" {
 		s.log.addNote("what it says of itself is not passed on: it reads like orders to the agent (" + why + ")")

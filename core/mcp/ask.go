@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"hermes/core/clip"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -50,7 +52,7 @@ func (m *Manager) Ask(ctx context.Context, name, tool string, args json.RawMessa
 	case len(text) > maxAnswer:
 		return "", fmt.Errorf("%s answered with more than %d KiB", tool, maxAnswer>>10)
 	case res.IsError:
-		return "", fmt.Errorf("%s failed: %s", tool, clipTo(plainText(text), 300))
+		return "", fmt.Errorf("%s failed: %s", tool, clip.Runes(plainText(text), 300, "…"))
 	}
 	return text, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"hermes/core/clip"
 	"hermes/core/event"
 	"hermes/core/tool"
 )
@@ -198,14 +199,7 @@ func progressLine(p *sdk.ProgressNotificationParams) string {
 		text += " of " + strconv.FormatFloat(p.Total, 'g', 6, 64)
 	}
 	if p.Message != "" {
-		text += ": " + clipTo(plainText(p.Message), 200)
+		text += ": " + clip.Runes(plainText(p.Message), 200, "…")
 	}
 	return text
-}
-
-func clipTo(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }

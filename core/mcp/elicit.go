@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"hermes/core/clip"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -111,11 +113,11 @@ func (s *server) newestCall() *calling {
 
 // questionOf is what a request asks, as far as a person can answer it.
 func questionOf(p *sdk.ElicitParams) (Question, error) {
-	q := Question{Text: clipTo(plainText(p.Message), maxQuestion)}
+	q := Question{Text: clip.Runes(plainText(p.Message), maxQuestion, "…")}
 	if p.Mode == "url" || p.URL != "" {
 		u, err := url.Parse(p.URL)
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-			return q, fmt.Errorf("the address %q is not one to open", clipTo(plainText(p.URL), 200))
+			return q, fmt.Errorf("the address %q is not one to open", clip.Runes(plainText(p.URL), 200, "…"))
 		}
 		q.URL = u
 		return q, nil
@@ -128,7 +130,7 @@ func questionOf(p *sdk.ElicitParams) (Question, error) {
 	needed := requiredArguments(schema)
 	for _, name := range sortedKeys(props) {
 		one, _ := props[name].(map[string]any)
-		text := func(key string) string { t, _ := one[key].(string); return clipTo(plainText(t), 300) }
+		text := func(key string) string { t, _ := one[key].(string); return clip.Runes(plainText(t), 300, "…") }
 		f := Field{Name: name, Title: cmp.Or(text("title"), plainText(name)), Help: text("description"), Kind: cmp.Or(text("type"), "string"), Required: slices.Contains(needed, name)}
 		f.Choices = choicesOf(one)
 		q.Fields = append(q.Fields, f)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"hermes/core/clip"
 	"hermes/core/secret"
 )
 
@@ -117,10 +118,7 @@ func (l *serverLog) lastLine() string {
 		}
 	}
 	const most = 300
-	if r := []rune(l.said); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return l.said
+	return clip.Runes(l.said, most, "…")
 }
 
 func (l *serverLog) allLines() []string {

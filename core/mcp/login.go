@@ -24,6 +24,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"hermes/core/atomicfile"
+	"hermes/core/clip"
 	"hermes/core/crash"
 	"hermes/core/secret"
 )
@@ -140,7 +141,7 @@ func (s *source) freshToken(ctx context.Context, stale string) (*oauth2.Token, e
 	var no *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &no) && no.Response.StatusCode/100 == 4 && no.Response.StatusCode != http.StatusTooManyRequests:
-		err = fmt.Errorf("the login could not be renewed, %w any more: %s %s", errNoLogin, plainText(no.ErrorCode), clipTo(plainText(no.ErrorDescription), 200))
+		err = fmt.Errorf("the login could not be renewed, %w any more: %s %s", errNoLogin, plainText(no.ErrorCode), clip.Runes(plainText(no.ErrorDescription), 200, "…"))
 		s.note(err.Error())
 		return nil, err
 	case err != nil:
@@ -380,7 +381,7 @@ func comeBack(ctx context.Context, listener net.Listener, address string, talk L
 
 func readAuthorization(v url.Values) (*auth.AuthorizationResult, error) {
 	if code := v.Get("error"); code != "" {
-		return nil, fmt.Errorf("the server said no: %s %s", plainText(code), clipTo(plainText(v.Get("error_description")), 200))
+		return nil, fmt.Errorf("the server said no: %s %s", plainText(code), clip.Runes(plainText(v.Get("error_description")), 200, "…"))
 	}
 	return &auth.AuthorizationResult{Code: v.Get("code"), State: v.Get("state"), Iss: v.Get("iss")}, nil
 }

@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes/core/chat"
+	"hermes/core/clip"
 )
 
 const (
@@ -86,7 +87,7 @@ func (m *Manager) Prompts() []Prompt {
 		}
 		commands := toolNames(s.all, s.set.Name, names)
 		for _, p := range s.prompts {
-			one := Prompt{Server: s.set.Name, Name: p.Name, Command: commands[p.Name], About: clipTo(plainText(firstSet(p.Description, p.Title, p.Name)), 200)}
+			one := Prompt{Server: s.set.Name, Name: p.Name, Command: commands[p.Name], About: clip.Runes(plainText(firstSet(p.Description, p.Title, p.Name)), 200, "…")}
 			for _, a := range p.Arguments {
 				one.Args = append(one.Args, PromptArg{plainText(a.Name), a.Required})
 			}
@@ -142,7 +143,7 @@ func (m *Manager) Prompt(ctx context.Context, server, name, args string) ([]chat
 			parts = append(parts, *part)
 		}
 	}
-	whole := chat.Part{Kind: chat.PartResource, Name: plainText(server + " " + name), URI: plainText("mcp:" + server + "/prompts/" + name), Text: clipTo(strings.Join(texts, "\n\n"), maxText), Foreign: true}
+	whole := chat.Part{Kind: chat.PartResource, Name: plainText(server + " " + name), URI: plainText("mcp:" + server + "/prompts/" + name), Text: clip.Runes(strings.Join(texts, "\n\n"), maxText, "…"), Foreign: true}
 	return append([]chat.Part{whole}, parts...), nil
 }
 
@@ -155,7 +156,7 @@ func parseArguments(p Prompt, text string) (map[string]string, error) {
 		known := slices.ContainsFunc(p.Args, func(a PromptArg) bool { return a.Name == name })
 		if !ok || !known {
 			if len(out) > 0 || len(p.Args) == 0 {
-				return nil, fmt.Errorf("%q is no argument of %s; write %s", clipTo(rest, 60), p.Name,
+				return nil, fmt.Errorf("%q is no argument of %s; write %s", clip.Runes(rest, 60, "…"), p.Name,
 					promptUsage(p))
 			}
 			out[p.Args[0].Name] = rest
@@ -202,7 +203,7 @@ func (m *Manager) Resources() []Resource {
 	for _, s := range m.serversNamed(nil) {
 		s.mu.Lock()
 		for _, r := range s.resources {
-			out = append(out, Resource{Server: s.set.Name, URI: plainText(r.URI), Name: plainText(r.Name), About: clipTo(plainText(r.Description), 200)})
+			out = append(out, Resource{Server: s.set.Name, URI: plainText(r.URI), Name: plainText(r.Name), About: clip.Runes(plainText(r.Description), 200, "…")})
 		}
 		s.mu.Unlock()
 	}
@@ -248,7 +249,7 @@ func (s *server) readResource(ctx context.Context, uri string) ([]chat.Part, err
 	for _, c := range res.Contents {
 		if p := resourcePart(c); p != nil {
 			p.Name = s.currentSettings().Name + ":" + p.Name
-			p.Text = clipTo(p.Text, maxText)
+			p.Text = clip.Runes(p.Text, maxText, "…")
 			out = append(out, *p)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hermes/core/backend"
+	"hermes/core/clip"
 	"hermes/core/config"
 	"hermes/core/realpath"
 )
@@ -38,7 +39,7 @@ func (r *rules) refusePaths(ctx context.Context, args any, at files) string {
 		}
 		file, err := at.resolvePath(ctx, fromURI(text))
 		if err != nil {
-			return fmt.Sprintf("the path %s cannot be followed: %v", clipText(text), err)
+			return fmt.Sprintf("the path %s cannot be followed: %v", clip.Runes(text, 40, "…"), err)
 		}
 		return r.refusePath(ctx, file, at)
 	})

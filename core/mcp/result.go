@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes/core/chat"
+	"hermes/core/clip"
 	"hermes/core/content"
 	"hermes/core/tool"
 )
@@ -54,7 +55,7 @@ func (t *remote) findMisfit(res *sdk.CallToolResult) string {
 		return "it declares data and gave none"
 	}
 	if err := schema.Validate(res.StructuredContent); err != nil {
-		return clipTo(plainText(err.Error()), 300)
+		return clip.Runes(plainText(err.Error()), 300, "…")
 	}
 	return ""
 }
@@ -86,7 +87,7 @@ func linkLine(l *sdk.ResourceLink) string {
 	words := []string{"resource " + plainText(l.URI)}
 	for _, w := range []string{l.Title, l.Name, l.MIMEType, l.Description} {
 		if w != "" {
-			words = append(words, clipTo(plainText(w), 200))
+			words = append(words, clip.Runes(plainText(w), 200, "…"))
 		}
 	}
 	return "[" + strings.Join(words, ", ") + "]"

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"hermes/core/clip"
+
 	"github.com/DataDog/go-sqllexer"
 	"go.yaml.in/yaml/v3"
 )
@@ -177,7 +179,7 @@ func statementOps(list []sqllexer.Token) ([]string, error) {
 	}
 	verb := strings.ToUpper(list[first].Value)
 	if !slices.Contains(known().Operations, verb) {
-		return nil, fmt.Errorf("%q is no known SQL operation", clipText(list[first].Value))
+		return nil, fmt.Errorf("%q is no known SQL operation", clip.Runes(list[first].Value, 40, "…"))
 	}
 	var out []string
 	if verb != "WITH" {
@@ -233,12 +235,4 @@ func locksRows(before []sqllexer.Token) bool {
 		return strings.ToUpper(before[n-back].Value)
 	}
 	return word(1) == "FOR" || word(1) == "KEY" && word(2) == "NO" && word(3) == "FOR"
-}
-
-func clipText(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"hermes/core/clip"
 	"hermes/core/injection"
 	"hermes/core/intent"
 	"hermes/core/tool"
@@ -137,9 +138,7 @@ func gistOf(server, name string, args json.RawMessage) string {
 		text = ""
 	}
 	const most = 120
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
+	text = clip.Runes(text, most, "…")
 	return strings.TrimSpace(server + "." + name + " " + plainText(text))
 }
 
@@ -189,7 +188,7 @@ func (t *remote) countTokens() int {
 func (t *remote) asListed() Listed {
 	all := strings.TrimSpace(plainText(t.spec.Description))
 	first, _, _ := strings.Cut(all, "\n")
-	gist := clipTo(first, maxGist)
+	gist := clip.Runes(first, maxGist, "…")
 	if all == gist {
 		all = ""
 	}

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"hermes/core/clip"
 	"hermes/core/injection"
 )
 
@@ -205,10 +206,7 @@ func singleLine(s string) string {
 	s, _ = injection.Clean(s)
 	s = strings.Join(strings.Fields(s), " ")
 	const longest = 1000
-	if r := []rune(s); len(r) > longest {
-		s = string(r[:longest]) + "…"
-	}
-	return s
+	return clip.Runes(s, longest, "…")
 }
 
 func (p *Prompt) addNotice(format string, args ...any) {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"unicode"
+
+	"hermes/core/clip"
 )
 
 // Transport turns an error below HTTP (no response, or a stream that broke) into an Error.
@@ -110,10 +112,7 @@ func cleanWords(s, key string) string {
 		}
 		return r
 	}, s)
-	if r := []rune(s); len(r) > maxMessage {
-		s = string(r[:maxMessage]) + "…"
-	}
-	return s
+	return clip.Runes(s, maxMessage, "…")
 }
 
 // windowOpeners stand before a window in the messages of vendors, in lower case.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"hermes/core/clip"
 	"hermes/core/injection"
 	"hermes/skills"
 )
@@ -134,7 +134,7 @@ func renderIndex(entries []Entry, left int) string {
 	var b strings.Builder
 	category := ""
 	for i, e := range entries {
-		line := fmt.Sprintf("- %s: %s\n", e.Name, cutText(e.Description, indexLine))
+		line := fmt.Sprintf("- %s: %s\n", e.Name, clip.Runes(e.Description, indexLine, "…"))
 		if e.Category != category {
 			line = e.Category + ":\n" + line
 		}
@@ -149,11 +149,4 @@ func renderIndex(entries []Entry, left int) string {
 		fmt.Fprintf(&b, "(%d more for other tasks: skills_list with a query finds them)\n", left)
 	}
 	return strings.TrimSpace(b.String())
-}
-
-func cutText(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n]) + "…"
 }

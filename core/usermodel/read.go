@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"hermes/core/cjk"
+	"hermes/core/clip"
 	"hermes/core/secret"
 )
 
@@ -39,9 +40,7 @@ const maxMessage = 4000 // characters that are looked at
 
 // signsIn is what a message tells of its author. Of a long text the beginning counts.
 func signsIn(message string, now time.Time) (out []sign) {
-	if r := []rune(message); len(r) > maxMessage {
-		message = string(r[:maxMessage])
-	}
+	message = clip.Runes(message, maxMessage, "")
 	if strings.TrimSpace(message) == "" {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"hermes/core/clip"
 )
 
 // builtin is an action of the program: commands by the ordinary terminal, read into values.
@@ -43,7 +45,7 @@ func gitDiff(ctx context.Context, r *Run, s *stepRun, args map[string]any) (any,
 		target = "HEAD"
 	}
 	if strings.HasPrefix(target, "-") {
-		return nil, fmt.Errorf("%q is no branch or commit", cutText(target))
+		return nil, fmt.Errorf("%q is no branch or commit", clip.Runes(target, 60, "…"))
 	}
 	counted := r.runCommand(ctx, s, "git diff --numstat "+shellWord(target)+" --")
 	if counted.Failed {
@@ -103,7 +105,7 @@ func (r *Run) checkEndpoint(ctx context.Context, s *stepRun, e map[string]any) m
 			return out
 		}
 		res := r.runCommand(ctx, s, fmt.Sprintf("timeout %d bash -c 'exec 3<>/dev/tcp/%s/%s'", limit, host, port))
-		out["ok"], out["message"] = !res.Failed, cutText(strings.TrimSpace(res.Text))
+		out["ok"], out["message"] = !res.Failed, clip.Runes(strings.TrimSpace(res.Text), 60, "…")
 		return out
 	}
 	method := strings.ToUpper(asText(e["method"]))
@@ -117,7 +119,7 @@ func (r *Run) checkEndpoint(ctx context.Context, s *stepRun, e map[string]any) m
 	var code int
 	var took float64
 	if _, err := fmt.Sscanf(strings.TrimSpace(last), "%d %f", &code, &took); err != nil || res.Failed {
-		out["message"] = cutText(strings.TrimSpace(res.Text))
+		out["message"] = clip.Runes(strings.TrimSpace(res.Text), 60, "…")
 		return out
 	}
 	out["status"], out["response_time_ms"] = code, int(took*1000)
@@ -126,7 +128,7 @@ func (r *Run) checkEndpoint(ctx context.Context, s *stepRun, e map[string]any) m
 	case want["status"] != nil && asText(want["status"]) != strconv.Itoa(code):
 		out["message"] = fmt.Sprintf("status %d in place of %s", code, asText(want["status"]))
 	case want["body_contains"] != nil && !strings.Contains(body, asText(want["body_contains"])):
-		out["message"] = "the answer does not hold " + cutText(asText(want["body_contains"]))
+		out["message"] = "the answer does not hold " + clip.Runes(asText(want["body_contains"]), 60, "…")
 	case want["response_time_ms"] != nil && tooSlow(want["response_time_ms"], took):
 		out["message"] = fmt.Sprintf("%d ms, at most %s are wanted", int(took*1000), asText(want["response_time_ms"]))
 	default:

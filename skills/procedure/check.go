@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"hermes/core/clip"
 	"hermes/core/nearest"
 )
 
@@ -102,7 +103,7 @@ func (r *reader) typedCheck(key string, n *yaml.Node) Check {
 		return c
 	}
 	if c.Name == "env_set" && !isKeyName(what) {
-		r.addFault(n.Line, key+"."+wants, fmt.Sprintf("%q is no name of a variable", cutText(what)), "")
+		r.addFault(n.Line, key+"."+wants, fmt.Sprintf("%q is no name of a variable", clip.Runes(what, 60, "…")), "")
 		return c
 	}
 	command := map[string]string{

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"hermes/core/clip"
+
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/types"
 	"github.com/expr-lang/expr/vm"
@@ -51,7 +53,7 @@ func (r *reader) readCondition(dst **Condition) func(string, *yaml.Node) {
 		code := valueMark().ReplaceAllStringFunc(text, func(mark string) string {
 			path := strings.TrimSpace(strings.Trim(mark, "${} "))
 			if !pathShape().MatchString(path) {
-				r.addFault(c.Line, key, fmt.Sprintf("%s names no value", cutText(mark)),
+				r.addFault(c.Line, key, fmt.Sprintf("%s names no value", clip.Runes(mark, 60, "…")),
 					"write ${output_key.field}")
 				path = "error"
 			}

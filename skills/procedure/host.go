@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"hermes/core/clip"
 )
 
 // Host is what a run needs of the program.
@@ -128,7 +130,7 @@ func (p *Procedure) Params(given map[string]any) (map[string]any, error) {
 	}
 	for name, v := range given {
 		if !known[name] {
-			return nil, fmt.Errorf("%s has no parameter %s; %s", p.Name, cutText(name), p.describeParameters())
+			return nil, fmt.Errorf("%s has no parameter %s; %s", p.Name, clip.Runes(name, 60, "…"), p.describeParameters())
 		}
 		out[name] = v
 	}

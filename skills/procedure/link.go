@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"hermes/core/clip"
 	"hermes/core/nearest"
 )
 
@@ -109,7 +110,7 @@ func (r *reader) checkFailure(what string, line int, key string) {
 	if near, ok := nearest.Name(what, names); ok {
 		fix = "did you mean " + near + "?"
 	}
-	r.addFault(line, key, fmt.Sprintf("%q says nothing about a failure", cutText(what)), fix)
+	r.addFault(line, key, fmt.Sprintf("%q says nothing about a failure", clip.Runes(what, 60, "…")), fix)
 }
 
 // markShellLiterals gives the shell what is the shell's: ${HOME} in a command.
@@ -149,7 +150,7 @@ func (r *reader) groupSteps() {
 		for _, name := range g.names {
 			i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Action == name || s.Name == name || s.Output == name && name != "" })
 			if i < 0 {
-				r.addWarning(g.line, g.key, fmt.Sprintf("no step is called %s, so it runs beside nothing", cutText(name)), r.meantStep(name))
+				r.addWarning(g.line, g.key, fmt.Sprintf("no step is called %s, so it runs beside nothing", clip.Runes(name, 60, "…")), r.meantStep(name))
 				continue
 			}
 			members = append(members, i)

@@ -17,6 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v3"
 
+	"hermes/core/clip"
 	"hermes/core/nearest"
 	"hermes/core/yamlfault"
 	"hermes/skills"
@@ -44,7 +45,7 @@ func Parse(file string, data []byte) *Procedure {
 	root, err := decodeDocument(data)
 	if err != nil {
 		at := yamlfault.Find(data, err)
-		r.addFault(at.Line, keyAbove(data, at.Line), fmt.Sprintf("%s: %q", at.Why, cutText(at.Text)),
+		r.addFault(at.Line, keyAbove(data, at.Line), fmt.Sprintf("%s: %q", at.Why, clip.Runes(at.Text, 60, "…")),
 			at.Fix)
 		return r.p
 	}
@@ -149,7 +150,7 @@ func (r *reader) readTrigger(key string, n *yaml.Node) {
 		"file_patterns": r.readNoEffect(r.readWords(&t.FilePatterns)),
 		"cron": r.readNoEffect(func(key string, v *yaml.Node) {
 			if r.readText(&t.Cron)(key, v); t.Cron != "" && !cronShape().MatchString(t.Cron) {
-				r.addFault(v.Line, key, fmt.Sprintf("%q is no schedule", cutText(t.Cron)), `write five fields: "*/5 * * * *"`)
+				r.addFault(v.Line, key, fmt.Sprintf("%q is no schedule", clip.Runes(t.Cron, 60, "…")), `write five fields: "*/5 * * * *"`)
 			}
 		}),
 	})
@@ -394,7 +395,7 @@ func (r *reader) readMetrics(key string, n *yaml.Node) {
 			if near, ok := nearest.Name(s, words); ok {
 				fix = "did you mean " + near + "?"
 			}
-			r.addWarning(item.Line, key, fmt.Sprintf("nothing measures %s", cutText(s)), fix)
+			r.addWarning(item.Line, key, fmt.Sprintf("nothing measures %s", clip.Runes(s, 60, "…")), fix)
 		}
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hermes/core/clip"
 )
 
 // Plan says what a run would do, in the order in which it would, and does nothing.
@@ -68,7 +70,7 @@ func (p *Procedure) planStep(host Host, s *Step, sc scope, params map[string]any
 	args := ""
 	if a, err := s.replacedArguments(sc.vars, params); err == nil && len(a) > 0 {
 		if data, err := json.Marshal(a); err == nil {
-			args = " " + cutText(string(data))
+			args = " " + clip.Runes(string(data), 60, "…")
 		}
 	}
 	if name, ok := host.Tool(s.Action); ok && s.Prompt == nil {

@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"hermes/core/clip"
 	"hermes/core/nearest"
 	"hermes/skills"
 )
@@ -108,16 +109,8 @@ func kindOf(n *yaml.Node) string {
 	case n.Tag == "!!null":
 		return "empty"
 	default:
-		return fmt.Sprintf("%q", cutText(n.Value))
+		return fmt.Sprintf("%q", clip.Runes(n.Value, 60, "…"))
 	}
-}
-
-func cutText(s string) string {
-	const n = 60
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }
 
 // scalarText returns the text of a value that stands alone.
@@ -153,7 +146,7 @@ func (r *reader) readWord(dst *string, allowed ...string) func(string, *yaml.Nod
 			if near, ok := nearest.Name(*dst, allowed); ok {
 				fix = "did you mean " + near + "?"
 			}
-			r.addFault(v.Line, key, fmt.Sprintf("%q is none of the words that can stand here", cutText(*dst)), fix)
+			r.addFault(v.Line, key, fmt.Sprintf("%q is none of the words that can stand here", clip.Runes(*dst, 60, "…")), fix)
 		}
 	}
 }
@@ -169,7 +162,7 @@ func (r *reader) readBool(dst *bool) func(string, *yaml.Node) {
 		if v.Kind != yaml.ScalarNode || v.Tag != "!!bool" || !word {
 			what := kindOf(v)
 			if v.Kind == yaml.ScalarNode && v.Tag == "!!bool" {
-				what = fmt.Sprintf("%q", cutText(v.Value))
+				what = fmt.Sprintf("%q", clip.Runes(v.Value, 60, "…"))
 			}
 			r.addFault(v.Line, key, "true or false is wanted here, and this is "+what,
 				"write true or false")
@@ -261,7 +254,7 @@ func (r *reader) readName(dst *string) func(string, *yaml.Node) {
 		switch {
 		case !ok:
 		case !isKeyName(s):
-			r.addFault(v.Line, key, fmt.Sprintf("%q cannot be a name", cutText(s)), "write letters, digits and _, a letter first")
+			r.addFault(v.Line, key, fmt.Sprintf("%q cannot be a name", clip.Runes(s, 60, "…")), "write letters, digits and _, a letter first")
 		case s == "memory" || s == "error" || s == "this":
 			r.addFault(v.Line, key, s+" means something else already", "choose another name")
 		default:

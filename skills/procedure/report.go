@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"hermes/core/clip"
 )
 
 // severities in the order of a report; what is not among them comes last.
@@ -21,7 +23,7 @@ const (
 // generateReport writes what earlier steps found as Markdown, a section a value.
 func generateReport(_ context.Context, _ *Run, _ *stepRun, args map[string]any) (any, error) {
 	if f := asText(args["format"]); f != "" && f != "markdown" && f != "text" {
-		return nil, fmt.Errorf("format: %q is not known; markdown is", cutText(f))
+		return nil, fmt.Errorf("format: %q is not known; markdown is", clip.Runes(f, 60, "…"))
 	}
 	settings := []string{"format", "severity_order"}
 	w := reportWriter{ordered: args["severity_order"] == true}

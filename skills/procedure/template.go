@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"hermes/core/clip"
 	"hermes/core/nearest"
 )
 
@@ -125,7 +126,7 @@ func (b *builder) parseDollar() node {
 		b.r.addFault(line, b.key, "${ is not closed", "write } behind the name")
 		return node{text: "${" + inner}
 	case !pathShape().MatchString(path):
-		b.r.addFault(line, b.key, fmt.Sprintf("${%s} names no value", cutText(path)), "write ${output_key.field}")
+		b.r.addFault(line, b.key, fmt.Sprintf("${%s} names no value", clip.Runes(path, 60, "…")), "write ${output_key.field}")
 		return node{}
 	}
 	n := node{path: splitPath(path), dollar: true, line: line, text: "${" + inner + "}"}
@@ -178,7 +179,7 @@ func (b *builder) parseBraces(inside string, depth int) (n node, end string) {
 			"remove it, or write the {{#...}} before it")
 		return node{}, ""
 	case !pathShape().MatchString(word):
-		b.r.addFault(line, b.key, fmt.Sprintf("{{%s}} names no value", cutText(word)), "write {{name}}, {{#each list}} or {{#if value}}")
+		b.r.addFault(line, b.key, fmt.Sprintf("{{%s}} names no value", clip.Runes(word, 60, "…")), "write {{name}}, {{#each list}} or {{#if value}}")
 		return node{}, ""
 	}
 	return node{path: splitPath(word), line: line}, ""
@@ -194,7 +195,7 @@ func (b *builder) parseBlock(head string, line, depth int) node {
 		if near, ok := nearest.Name(word, blockWords); ok {
 			fix = "did you mean {{#" + near + "}}?"
 		}
-		b.r.addFault(line, b.key, fmt.Sprintf("there is no block {{#%s}}", cutText(word)), fix)
+		b.r.addFault(line, b.key, fmt.Sprintf("there is no block {{#%s}}", clip.Runes(word, 60, "…")), fix)
 		word = "if"
 	} else if !pathShape().MatchString(arg) {
 		b.r.addFault(line, b.key, fmt.Sprintf("{{#%s}} names no value", word), "write {{#"+word+" output_key.field}}")

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"hermes/core/clip"
 )
 
 const (
@@ -161,7 +163,7 @@ var packageName = sync.OnceValue(func() *regexp.Regexp {
 func fetchChangelog(ctx context.Context, r *Run, s *stepRun, args map[string]any) (any, error) {
 	name := asText(args["package"])
 	if !packageName().MatchString(name) {
-		return nil, fmt.Errorf("%q is no name of a package", cutText(name))
+		return nil, fmt.Errorf("%q is no name of a package", clip.Runes(name, 60, "…"))
 	}
 	command := "d="
 	for _, m := range manifests() {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"hermes/core/clip"
+
 	"github.com/expr-lang/expr/vm"
 )
 
@@ -269,7 +271,7 @@ func (q *quoting) quoteValue(v any) (string, error) {
 	case strings.ContainsRune(text, 0):
 		return "", errors.New("a value with NUL cannot stand in a command")
 	case q.nested:
-		return "", fmt.Errorf("%q has signs that the shell may read here; write the value outside of $(...), `...` and <<", cutText(text))
+		return "", fmt.Errorf("%q has signs that the shell may read here; write the value outside of $(...), `...` and <<", clip.Runes(text, 60, "…"))
 	case q.state == '\'':
 		return strings.ReplaceAll(text, "'", `'\''`), nil
 	case q.state == '"':
@@ -297,7 +299,7 @@ func (c *Condition) isTrue(s scope) (bool, error) {
 		return false, nil
 	case err != nil:
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		return false, fmt.Errorf("the condition %q: %s", cutText(c.Text), line)
+		return false, fmt.Errorf("the condition %q: %s", clip.Runes(c.Text, 60, "…"), line)
 	}
 	return isTruthy(out), nil
 }

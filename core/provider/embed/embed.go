@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"hermes/core/clip"
 	"hermes/core/provider"
 	"hermes/core/provider/stream"
 	"hermes/core/secret"
@@ -138,7 +139,7 @@ func (c *Client) Embed(ctx context.Context, texts []string, query bool) ([][]flo
 		return err
 	}
 	for _, t := range texts {
-		t = before + first(secret.Redact(t), maxText)
+		t = before + clip.Runes(secret.Redact(t), maxText, "")
 		n := len([]rune(t))
 		if len(part) == maxRequest || len(part) > 0 && chars+n > maxChars {
 			if err := flush(); err != nil {
@@ -171,7 +172,7 @@ func (c *Client) fit(ctx context.Context, texts []string, once bool) ([][]float3
 		if n <= minText {
 			return nil, err
 		}
-		return c.fit(ctx, []string{first(texts[0], n/2)}, once)
+		return c.fit(ctx, []string{clip.Runes(texts[0], n/2, "")}, once)
 	}
 	vectors, err = c.fit(ctx, texts[:half], once)
 	if err != nil {
@@ -229,16 +230,6 @@ func (c *Client) malformed(what string) error {
 		Class: provider.ClassMalformed, Provider: c.http.Name(), Model: c.o.Model, Message: what,
 		Hint: "check memory.embedding: the model must be one for embeddings",
 	}
-}
-
-func first(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes/core/chat"
+	"hermes/core/clip"
 )
 
 // report says in Markdown what the newest calls did: what ran, where, how it ended, how long it
@@ -125,9 +126,7 @@ func excerpt(text string) string {
 		lines = append(append(append([]string(nil), lines[:headLines]...), mid), lines[len(lines)-tailLines:]...)
 	}
 	for i, l := range lines {
-		if r := []rune(l); len(r) > lineRunes {
-			lines[i] = string(r[:lineRunes]) + " …"
-		}
+		lines[i] = clip.Runes(l, lineRunes, " …")
 	}
 	return strings.TrimRight(strings.Join(lines, "\n"), " \n")
 }

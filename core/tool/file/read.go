@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/core/chat"
+	"hermes/core/clip"
 	"hermes/core/content"
 	"hermes/core/files"
 	"hermes/core/intent"
@@ -269,10 +270,7 @@ func (p *page) addLine(line []byte, ended bool) {
 }
 
 func (l Limits) clipLine(s string) string {
-	if len(s) <= l.LineLength || utf8.RuneCountInString(s) <= l.LineLength {
-		return s
-	}
-	return string([]rune(s)[:l.LineLength]) + "... [line cut]"
+	return clip.Runes(s, l.LineLength, "... [line cut]")
 }
 
 // readLine reads one line without its end; of a long one only a little more than most bytes, and

@@ -3,8 +3,8 @@ package file
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
+	"hermes/core/clip"
 	"hermes/core/files"
 )
 
@@ -117,11 +117,7 @@ func isNearChosen(chosen map[int]bool, line, context int) bool {
 // shortenLine keeps one minified line from filling the answer.
 func shortenLine(s string) string {
 	const most = 500
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= most || utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "..."
+	return clip.Runes(strings.ToValidUTF8(s, "\uFFFD"), most, "...")
 }
 
 func (r *report) text() string { return r.out.String() }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hermes/core/clip"
 	"hermes/core/event"
 	"hermes/core/injection"
 	"hermes/core/intent"
@@ -135,10 +136,7 @@ func failureResult(why string) tool.Result {
 func visibleLine(s string, n int) string {
 	s, _ = injection.Clean(s)
 	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "..."
-	}
-	return s
+	return clip.Runes(s, n, "...")
 }
 
 // blockOrders is Options.Block.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hermes/core/clip"
 )
 
 // NotFoundError says that no way found the quote, and what comes closest.
@@ -70,9 +72,7 @@ func (q *query) numberedLines(from, to int) string {
 	var b strings.Builder
 	for i := max(0, from); i < min(to, last); i++ {
 		s := q.text[i]
-		if r := []rune(s); len(r) > longLine {
-			s = string(r[:longLine]) + "..."
-		}
+		s = clip.Runes(s, longLine, "...")
 		fmt.Fprintf(&b, "%d|%s\n", i+1, s)
 	}
 	return b.String()

@@ -20,6 +20,8 @@ package v4a
 import (
 	"fmt"
 	"strings"
+
+	"hermes/core/clip"
 )
 
 // Kind is what an Op does.
@@ -97,9 +99,7 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string {
 	text := e.Text
-	if r := []rune(text); len(r) > 80 {
-		text = string(r[:80]) + "..."
-	}
+	text = clip.Runes(text, 80, "...")
 	return fmt.Sprintf("patch line %d (%q): %s", e.Line, text, e.Want)
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 
+	"hermes/core/clip"
+
 	"golang.org/x/net/html"
 )
 
@@ -28,7 +30,7 @@ type duckduckgo struct {
 func (duckduckgo) Name() string { return "duckduckgo" }
 
 func (d duckduckgo) Search(ctx context.Context, query string, limit int) ([]Result, error) {
-	form := url.Values{"q": {clipQuery(query, 480)}, "b": {""}}
+	form := url.Values{"q": {clip.Runes(query, 480, "")}, "b": {""}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.base, strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, &Error{Engine: "duckduckgo", Why: "the address " + d.base + " is not valid", Err: err}

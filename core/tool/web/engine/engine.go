@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hermes/core/clip"
 )
 
 // Result is one hit.
@@ -142,9 +144,7 @@ func retryDelay(h http.Header) time.Duration {
 // firstLine is the beginning of an answer on one line.
 func firstLine(body []byte) string {
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body[:min(len(body), 2000)]), "\ufffd")), " ")
-	if r := []rune(text); len(r) > 200 {
-		text = string(r[:200]) + "..."
-	}
+	text = clip.Runes(text, 200, "...")
 	if text == "" {
 		return "(nothing)"
 	}

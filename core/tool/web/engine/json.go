@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"hermes/core/clip"
 )
 
 // SearXNG asks an instance of the person's own. Its settings.yml must list json under
@@ -86,7 +88,7 @@ func (brave) Name() string { return "brave" }
 
 func (b brave) Search(ctx context.Context, query string, limit int) ([]Result, error) {
 	// Brave takes at most 400 characters and 50 words, and 20 results a page.
-	q := url.Values{"q": {clipQuery(query, 400)}, "count": {strconv.Itoa(min(limit, 20))}, "text_decorations": {"false"}}
+	q := url.Values{"q": {clip.Runes(query, 400, "")}, "count": {strconv.Itoa(min(limit, 20))}, "text_decorations": {"false"}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.base+"/res/v1/web/search?"+q.Encode(), nil)
 	if err != nil {
 		return nil, &Error{Engine: "brave", Why: "the address is not valid", Err: err}
@@ -128,7 +130,7 @@ type tavily struct {
 func (tavily) Name() string { return "tavily" }
 
 func (t tavily) Search(ctx context.Context, query string, limit int) ([]Result, error) {
-	in, err := json.Marshal(map[string]any{"query": clipQuery(query, 400), "max_results": min(limit, 20), "search_depth": "basic", "include_answer": false})
+	in, err := json.Marshal(map[string]any{"query": clip.Runes(query, 400, ""), "max_results": min(limit, 20), "search_depth": "basic", "include_answer": false})
 	if err != nil {
 		return nil, err
 	}
@@ -153,11 +155,4 @@ func (t tavily) Search(ctx context.Context, query string, limit int) ([]Result, 
 		all = append(all, Result{x.Title, x.URL, x.Content})
 	}
 	return keepUsable(all, limit), nil
-}
-
-func clipQuery(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 
+	"hermes/core/clip"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -95,4 +97,4 @@ func (d document) scoreWords(words []string) int {
 	return n
 }
 
-func clipBeginning(s string) string { return clipQuery(strings.Join(strings.Fields(s), " "), 200) }
+func clipBeginning(s string) string { return clip.Runes(strings.Join(strings.Fields(s), " "), 200, "") }
