@@ -6,6 +6,7 @@ package workbench
 import (
 	"context"
 	"sync"
+	"time"
 
 	"hermes/core"
 	"hermes/core/crash"
@@ -51,6 +52,31 @@ func (b *booting) appIfReady() (*core.App, bool) {
 	default:
 		return nil, false
 	}
+}
+
+// do waits for the App and does something with it.
+func (b *booting) do(ctx context.Context, f func(*core.App) error) error {
+	_, err := readFrom(ctx, b, func(app *core.App) (struct{}, error) { return struct{}{}, f(app) })
+	return err
+}
+
+// readFrom waits for the App and reads something from it.
+func readFrom[T any](ctx context.Context, b *booting, f func(*core.App) (T, error)) (none T, _ error) {
+	app, err := b.waitForApp(ctx)
+	if err != nil {
+		return none, err
+	}
+	return f(app)
+}
+
+// quick bounds what a pane asks outside of a command: these calls touch at most one small row.
+const quick = 2 * time.Second
+
+// doQuickly is do for what the event loop waits for.
+func (b *booting) doQuickly(f func(context.Context, *core.App) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), quick)
+	defer cancel()
+	return b.do(ctx, func(app *core.App) error { return f(ctx, app) })
 }
 
 // closeApp ends the App once it is open.

@@ -3,6 +3,7 @@ package workbench
 import (
 	"context"
 
+	"hermes/core"
 	"hermes/core/backend"
 	"hermes/core/event"
 	"hermes/panes/backends"
@@ -29,13 +30,7 @@ func (p places) List(uid string) []backends.Row {
 }
 
 func (p places) Select(uid, name string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), quick)
-	defer cancel()
-	app, err := p.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.SelectBackend(ctx, uid, name)
+	return p.b.doQuickly(func(ctx context.Context, app *core.App) error { return app.SelectBackend(ctx, uid, name) })
 }
 
 // Can implements backends.Pool.
@@ -48,11 +43,7 @@ func (p places) Can() string {
 
 // withPool waits for the program and runs f on its pool.
 func (p places) withPool(ctx context.Context, f func(backend.Pool) error) error {
-	app, err := p.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return f(app.Backends())
+	return p.b.do(ctx, func(app *core.App) error { return f(app.Backends()) })
 }
 
 // Up implements backends.Pool.

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hermes/core"
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/session"
@@ -23,11 +24,9 @@ type browser struct{ b *booting }
 var _ sessions.Store = browser{}
 
 func (s browser) List(ctx context.Context, archived bool, limit, offset int) ([]event.SessionInfo, error) {
-	app, err := s.b.waitForApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return app.History().List(ctx, session.Filter{Archived: archived, Limit: limit, Offset: offset})
+	return readFrom(ctx, s.b, func(app *core.App) ([]event.SessionInfo, error) {
+		return app.History().List(ctx, session.Filter{Archived: archived, Limit: limit, Offset: offset})
+	})
 }
 
 func (s browser) Search(ctx context.Context, query string, limit int) (sessions.Found, error) {
@@ -73,19 +72,11 @@ func (s browser) Rename(ctx context.Context, uid, title string) error {
 }
 
 func (s browser) Delete(ctx context.Context, uid string) error {
-	app, err := s.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.DeleteSession(ctx, uid)
+	return s.b.do(ctx, func(app *core.App) error { return app.DeleteSession(ctx, uid) })
 }
 
 func (s browser) Archive(ctx context.Context, uid string, on bool) error {
-	app, err := s.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.ArchiveSession(ctx, uid, on)
+	return s.b.do(ctx, func(app *core.App) error { return app.ArchiveSession(ctx, uid, on) })
 }
 
 func (s browser) Pin(ctx context.Context, uid string, on bool) error {
@@ -93,11 +84,7 @@ func (s browser) Pin(ctx context.Context, uid string, on bool) error {
 }
 
 func (s browser) Fork(ctx context.Context, uid string, at int64) (event.SessionInfo, error) {
-	app, err := s.b.waitForApp(ctx)
-	if err != nil {
-		return event.SessionInfo{}, err
-	}
-	return app.History().Fork(ctx, uid, at)
+	return readFrom(ctx, s.b, func(app *core.App) (event.SessionInfo, error) { return app.History().Fork(ctx, uid, at) })
 }
 
 // Export writes Markdown into the current directory.
@@ -110,19 +97,11 @@ func (s browser) Unexport(path string) error { return s.b.written.removeWritten(
 
 // Holds implements sessions.Store.
 func (s browser) Holds(ctx context.Context, uid string) ([]string, error) {
-	app, err := s.b.waitForApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return app.Holds(ctx, uid)
+	return readFrom(ctx, s.b, func(app *core.App) ([]string, error) { return app.Holds(ctx, uid) })
 }
 
 func (s browser) changeSessions(ctx context.Context, f func(*session.Service) error) error {
-	app, err := s.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return f(app.Sessions)
+	return s.b.do(ctx, func(app *core.App) error { return f(app.Sessions) })
 }
 
 // exportToFile writes a session to a new file in the current directory; it never replaces one.

@@ -3,7 +3,6 @@ package workbench
 import (
 	"context"
 	"errors"
-	"time"
 
 	"hermes/core"
 	"hermes/core/agent"
@@ -23,9 +22,6 @@ var (
 	_ conversation.Agent      = talker{}
 	_ output.History          = talker{}
 )
-
-// quick bounds what the pane asks outside of a command: these calls touch at most one small row.
-const quick = 2 * time.Second
 
 func (t talker) Page(ctx context.Context, uid string, beforeSeq, limit int) ([]chat.Message, bool, error) {
 	return t.readMessages(ctx, uid, session.Page{BeforeSeq: beforeSeq, Limit: limit})
@@ -70,11 +66,9 @@ func (t talker) storedSession(ctx context.Context, uid string) (app *core.App, f
 }
 
 func (t talker) Submit(ctx context.Context, uid, text string, att []chat.Part, mode event.InputMode) error {
-	app, err := t.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.Submit(ctx, uid, agent.Input{From: chat.Person(), Text: text, Parts: att, Mode: mode})
+	return t.b.do(ctx, func(app *core.App) error {
+		return app.Submit(ctx, uid, agent.Input{From: chat.Person(), Text: text, Parts: att, Mode: mode})
+	})
 }
 
 func (t talker) contentPath(blob string) string {
@@ -131,65 +125,31 @@ func (t talker) Queue(uid string) []event.QueuedInput {
 }
 
 func (t talker) EditQueued(ctx context.Context, uid, id, text string) error {
-	app, err := t.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.Agent.EditQueued(ctx, uid, id, text)
+	return t.b.do(ctx, func(app *core.App) error { return app.Agent.EditQueued(ctx, uid, id, text) })
 }
 
 func (t talker) DropQueued(ctx context.Context, uid, id string) error {
-	app, err := t.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.Agent.DropQueued(ctx, uid, id)
+	return t.b.do(ctx, func(app *core.App) error { return app.Agent.DropQueued(ctx, uid, id) })
 }
 
 func (t talker) PromoteQueued(ctx context.Context, uid, id string, mode event.InputMode) error {
-	app, err := t.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.Agent.PromoteQueued(ctx, uid, id, mode)
+	return t.b.do(ctx, func(app *core.App) error { return app.Agent.PromoteQueued(ctx, uid, id, mode) })
 }
 
 func (t talker) Resume(ctx context.Context, uid string) error {
-	app, err := t.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.Agent.Resume(ctx, uid)
+	return t.b.do(ctx, func(app *core.App) error { return app.Agent.Resume(ctx, uid) })
 }
 
 func (t talker) Answer(id string, d event.Decision) error {
-	ctx, cancel := context.WithTimeout(context.Background(), quick)
-	defer cancel()
-	app, err := t.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.Answer(id, d)
+	return t.b.doQuickly(func(_ context.Context, app *core.App) error { return app.Answer(id, d) })
 }
 
 func (t talker) AnswerEdited(id, command string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), quick)
-	defer cancel()
-	app, err := t.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.AnswerEdited(id, command)
+	return t.b.doQuickly(func(_ context.Context, app *core.App) error { return app.AnswerEdited(id, command) })
 }
 
 func (t talker) AnswerQuestion(id, text string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), quick)
-	defer cancel()
-	app, err := t.b.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.AnswerQuestion(id, text)
+	return t.b.doQuickly(func(_ context.Context, app *core.App) error { return app.AnswerQuestion(id, text) })
 }
 
 // isFresh reports whether a session was not stored yet: its first prompt makes it.

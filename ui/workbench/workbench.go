@@ -245,11 +245,7 @@ func (w *workbench) forkAt(ctx context.Context, uid string, message int64) (stri
 }
 
 func (w *workbench) retryTurn(ctx context.Context, uid string) error {
-	app, err := w.boot.waitForApp(ctx)
-	if err != nil {
-		return err
-	}
-	return app.Agent.Retry(ctx, uid)
+	return w.boot.do(ctx, func(app *core.App) error { return app.Agent.Retry(ctx, uid) })
 }
 
 // undoExchange takes the last exchange back. What was pasted comes back with the prompt; what the
