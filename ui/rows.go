@@ -66,3 +66,55 @@ func PointAt(to any, msg tea.MouseMsg) (cmd tea.Cmd, left tea.Msg) {
 	}
 	return nil, msg
 }
+
+// RowsAround are the rows of a list that are drawn in so much room: those around the chosen one.
+func RowsAround(chosen, count, room int) (from, to int) {
+	from = max(min(chosen-room/2, count-room), 0)
+	return from, min(from+max(room, 0), count)
+}
+
+// ScrolledText is a text of which the lines from From on are in sight. Embedded it makes an overlay
+// a Scroller.
+type ScrolledText struct{ From, page, total int }
+
+// ScrollLines implements Scroller.
+func (s *ScrolledText) ScrollLines(lines int) { s.From = max(min(s.From+lines, s.total-s.page), 0) }
+
+// TakePageKey scrolls by a page when the key means that, and reports whether it did.
+func (s *ScrolledText) TakePageKey(key string) bool {
+	switch key {
+	case "pgup", "ctrl+u":
+		s.ScrollLines(-max(s.page-1, 1))
+	case "pgdown", "ctrl+d":
+		s.ScrollLines(max(s.page-1, 1))
+	default:
+		return false
+	}
+	return true
+}
+
+// TakeScrollKey scrolls when the key means that, and reports whether it did.
+func (s *ScrolledText) TakeScrollKey(key string) bool {
+	switch key {
+	case "up", "k":
+		s.ScrollLines(-1)
+	case "down", "j":
+		s.ScrollLines(1)
+	case " ":
+		s.TakePageKey("pgdown")
+	case "home":
+		s.From = 0
+	case "end":
+		s.ScrollLines(s.total)
+	default:
+		return s.TakePageKey(key)
+	}
+	return true
+}
+
+// InSight are the lines in sight of a text in h rows.
+func (s *ScrolledText) InSight(lines []string, h int) []string {
+	s.total, s.page = len(lines), max(h, 0)
+	s.ScrollLines(0)
+	return lines[s.From:min(s.From+s.page, s.total)]
+}

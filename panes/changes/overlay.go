@@ -59,13 +59,11 @@ type Overlay struct {
 	turn   Turn
 	do     Actions
 	styles *style.Styles
-	at     int // the file in view
-	from   int // its first line in view
-	rows   int
-	total  int
+	at     int              // the file in view
 	asks   *checkpoint.Plan // conflicts to be confirmed
 	busy   bool
 	drawn  ui.DrawnRows
+	ui.ScrolledText
 }
 
 // New shows a turn.
@@ -114,7 +112,7 @@ func (c *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	case tea.KeyMsg:
 		return c.key(msg.String())
 	case Conflict:
-		c.asks, c.busy, c.from = msg.Plan, false, 0
+		c.asks, c.busy, c.From = msg.Plan, false, 0
 	case TookBack:
 		return func() tea.Msg { return ui.Toast(event.Info, "%s", msg.Text) }, true
 	case failedMsg: // it did not go well
@@ -122,9 +120,6 @@ func (c *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	}
 	return nil, false
 }
-
-// ScrollLines implements ui.Scroller.
-func (c *Overlay) ScrollLines(lines int) { c.scroll(lines) }
 
 // RowAt implements ui.Lister.
 func (c *Overlay) RowAt(x, y int) (row int, chosen, ok bool) {
@@ -141,7 +136,7 @@ func (c *Overlay) ChooseRow(row int) tea.Cmd {
 func (c *Overlay) key(key string) (tea.Cmd, bool) {
 	if key == "esc" || key == "q" {
 		if c.asks != nil {
-			c.asks, c.from = nil, 0
+			c.asks, c.From = nil, 0
 			return nil, false
 		}
 		return nil, true
@@ -191,38 +186,22 @@ func (c *Overlay) move(key string) bool {
 		c.nextFile(1)
 	case "shift+tab", "left", "p":
 		c.nextFile(-1)
-	case "up", "k":
-		c.scroll(-1)
-	case "down", "j":
-		c.scroll(1)
-	case "pgup":
-		c.scroll(-max(c.rows-1, 1))
-	case "pgdown", " ":
-		c.scroll(max(c.rows-1, 1))
-	case "home":
-		c.from = 0
-	case "end":
-		c.scroll(c.total)
 	default:
-		return false
+		return c.TakeScrollKey(key)
 	}
 	return true
 }
 
 func (c *Overlay) nextFile(by int) {
 	if n := len(c.turn.Files); n > 0 && c.asks == nil {
-		c.at, c.from = (c.at+by+n)%n, 0
+		c.at, c.From = (c.at+by+n)%n, 0
 	}
 }
-
-func (c *Overlay) scroll(by int) { c.from = max(min(c.from+by, c.total-c.rows), 0) }
 
 // View draws the files and a diff.
 func (c *Overlay) View(w, h int) string {
 	head, body := c.content(w)
-	c.total, c.rows = len(body), max(h-len(head), 1)
-	c.scroll(0)
-	return text.Block(append(head, body[c.from:]...), w, h)
+	return text.Block(append(head, c.InSight(body, max(h-len(head), 1))...), w, h)
 }
 
 // content is what stands and what scrolls.
@@ -238,9 +217,9 @@ func (c *Overlay) content(w int) (head, body []string) {
 	if len(c.turn.Files) == 0 {
 		return []string{c.styles.Dim.Render("  nothing")}, nil
 	}
-	from := max(min(c.at-maxNames/2, len(c.turn.Files)-maxNames), 0)
-	c.drawn.PlaceFrom(0, 0, w, from, min(maxNames, len(c.turn.Files)-from))
-	for i := from; i < min(from+maxNames, len(c.turn.Files)); i++ {
+	from, to := ui.RowsAround(c.at, len(c.turn.Files), maxNames)
+	c.drawn.PlaceFrom(0, 0, w, from, to-from)
+	for i := from; i < to; i++ {
 		head = append(head, c.name(i, w))
 	}
 	for _, n := range c.turn.Notes {

@@ -45,7 +45,7 @@ func (a *approval) drawHidden(hidden, w int) string {
 	case hidden <= 0:
 		return ""
 	case a.top < hidden && !a.read:
-		st, say := s.Warn.Bold(true), s.Glyphs.Down+" "+countLines(hidden-a.top)+" more: "
+		st, say := s.Warn.Bold(true), s.Glyphs.Down+" "+text.Count(hidden-a.top, "line", "lines")+" more: "
 		if a.hasty {
 			st, say = s.Bad.Bold(true), "! not yet, "+say
 		}
@@ -55,17 +55,10 @@ func (a *approval) drawHidden(hidden, w int) string {
 		}
 		return out
 	case a.top < hidden:
-		return s.Warn.Bold(true).Render("  " + s.Glyphs.Down + " " + countLines(hidden-a.top) + " more: end, pgdn")
+		return s.Warn.Bold(true).Render("  " + s.Glyphs.Down + " " + text.Count(hidden-a.top, "line", "lines") + " more: end, pgdn")
 	default:
-		return s.Dim.Render("  the end; " + countLines(hidden) + " above")
+		return s.Dim.Render("  the end; " + text.Count(hidden, "line", "lines") + " above")
 	}
-}
-
-func countLines(n int) string {
-	if n == 1 {
-		return "1 line"
-	}
-	return strconv.Itoa(n) + " lines"
 }
 
 // scrollBy moves in the text and reports whether the key was one for that.

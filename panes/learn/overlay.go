@@ -37,10 +37,8 @@ type Overlay struct {
 	stand  learn.Status
 	at     string // id of the selected one
 	sure   string // id for which N was pressed once
-	from   int    // first line of the diff in view
-	page   int
-	total  int
 	drawn  ui.DrawnRows
+	ui.ScrolledText
 }
 
 // New makes the overlay.
@@ -54,7 +52,7 @@ func (v *Overlay) takeList(m Listed) {
 	was := max(v.selected(), 0)
 	v.open, v.stand, v.sure = m.Open, m.Stand, ""
 	if v.selected() < 0 && len(v.open) > 0 {
-		v.at, v.from = v.open[min(was, len(v.open)-1)].ID, 0
+		v.at, v.From = v.open[min(was, len(v.open)-1)].ID, 0
 	}
 }
 
@@ -111,9 +109,6 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// ScrollLines implements ui.Scroller.
-func (v *Overlay) ScrollLines(lines int) { v.scroll(lines) }
-
 // RowAt implements ui.Lister.
 func (v *Overlay) RowAt(x, y int) (row int, chosen, ok bool) {
 	row, ok = v.drawn.At(x, y)
@@ -122,7 +117,7 @@ func (v *Overlay) RowAt(x, y int) (row int, chosen, ok bool) {
 
 // ChooseRow implements ui.Lister.
 func (v *Overlay) ChooseRow(row int) tea.Cmd {
-	v.at, v.from, v.sure = v.open[row].ID, 0, ""
+	v.at, v.From, v.sure = v.open[row].ID, 0, ""
 	return nil
 }
 
@@ -130,23 +125,18 @@ func (v *Overlay) key(key string) (tea.Cmd, bool) {
 	sure := v.sure
 	v.sure = ""
 	i := v.selected()
-	switch key {
-	case "esc", "q":
+	if key == "esc" || key == "q" {
 		return nil, sure == ""
-	case "pgup", "ctrl+u":
-		v.scroll(-max(v.page-1, 1))
-	case "pgdown", "ctrl+d":
-		v.scroll(max(v.page-1, 1))
 	}
-	if i < 0 {
+	if v.TakePageKey(key) || i < 0 {
 		return nil, false
 	}
 	p := v.open[i]
 	switch key {
 	case "up", "k":
-		v.at, v.from = v.open[max(i-1, 0)].ID, 0
+		v.at, v.From = v.open[max(i-1, 0)].ID, 0
 	case "down", "j":
-		v.at, v.from = v.open[min(i+1, len(v.open)-1)].ID, 0
+		v.at, v.From = v.open[min(i+1, len(v.open)-1)].ID, 0
 	case "y":
 		return v.do.Accept(p.ID), false
 	case "n":
@@ -166,26 +156,24 @@ func (v *Overlay) key(key string) (tea.Cmd, bool) {
 	return nil, false
 }
 
-func (v *Overlay) scroll(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
-
 // View draws the list and below it the selected proposal.
 func (v *Overlay) View(w, h int) string {
 	if len(v.open) == 0 {
-		out := v.wrap(nil, "Nothing waits for a word. `hermes learn list --all` shows what was settled.", w, v.styles.Dim.Render)
+		out := text.WrapRendered("Nothing waits for a word. `hermes learn list --all` shows what was settled.", w, v.styles.Dim.Render)
 		return text.Block(append(append(out, ""), v.standing(w)...), w, h)
 	}
 	at := max(v.selected(), 0)
 	var foot []string
 	if v.stand.Ceiling != "" {
-		foot = v.wrap(nil, "a ceiling is reached: "+v.stand.Ceiling, w, v.styles.Warn.Render)
+		foot = text.WrapRendered("a ceiling is reached: "+v.stand.Ceiling, w, v.styles.Warn.Render)
 		foot = foot[:min(len(foot), max(h-2, 0))]
 		h -= len(foot)
 	}
 	high := min(len(v.open), max(h/4, 1))
-	from := max(min(at-high/2, len(v.open)-high), 0)
+	from, to := ui.RowsAround(at, len(v.open), high)
 	v.drawn.PlaceFrom(0, 0, w, from, high)
 	var out []string
-	for i := from; i < from+high; i++ {
+	for i := from; i < to; i++ {
 		mark, st := "  ", v.styles.Text
 		if i == at {
 			mark, st = v.styles.Glyphs.Closed+" ", v.styles.Selection
@@ -195,34 +183,24 @@ func (v *Overlay) View(w, h int) string {
 		out = append(out, v.styles.Accent.Render(mark)+st.Render(text.Truncate(line, max(w-2, 1), v.styles.Glyphs.Ellipsis)))
 	}
 	look := append([]string{""}, v.look(v.open[at], w)...)
-	v.page, v.total = max(h-len(out), 0), len(look)
-	v.scroll(0)
-	view := text.Block(append(out, look[v.from:]...), w, h)
+	view := text.Block(append(out, v.InSight(look, h-len(out))...), w, h)
 	if len(foot) > 0 {
 		view += "\n" + text.Block(foot, w, len(foot))
 	}
 	return view
 }
 
-// wrap adds a text to lines, as many as it takes.
-func (v *Overlay) wrap(out []string, s string, w int, render func(...string) string) []string {
-	for _, line := range text.Wrap(text.OneLine(s), max(w, 1)) {
-		out = append(out, render(line))
-	}
-	return out
-}
-
 // standing tells how learning stands.
 func (v *Overlay) standing(w int) (out []string) {
 	for _, line := range v.stand.Words() {
-		out = v.wrap(out, line, w, v.styles.Text.Render)
+		out = append(out, text.WrapRendered(line, w, v.styles.Text.Render)...)
 	}
 	return out
 }
 
 func (v *Overlay) look(p learn.Proposal, w int) []string {
 	var out []string
-	add := func(s string, render func(...string) string) { out = v.wrap(out, s, w, render) }
+	add := func(s string, render func(...string) string) { out = append(out, text.WrapRendered(s, w, render)...) }
 	add(p.Why, v.styles.Text.Render)
 	from := fmt.Sprintf("from %d turns", len(p.Sources))
 	if len(p.Sources) == 1 {

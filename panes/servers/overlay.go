@@ -5,6 +5,7 @@ package servers
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"hermes/ui"
 	"hermes/ui/field"
 	"hermes/ui/style"
+	"hermes/ui/text"
 )
 
 // What the deeds of the overlay bring back to it.
@@ -86,13 +88,10 @@ type Overlay struct {
 	mode    mode
 	lines   []string     // of the log
 	seen    []mcp.Review // what is shown now
-	from    int          // first line in view
-	total   int
-	page    int
-	end     bool // the end is to be in view
 	login   LoginShown
 	pasted  field.Field
 	drawn   ui.DrawnRows
+	ui.ScrolledText
 }
 
 // New shows the servers, the one with this name first.
@@ -105,7 +104,7 @@ func New(do Actions, first Listed, at string) *Overlay {
 func (v *Overlay) takeListed(m Listed) {
 	v.rows, v.trouble = m.Rows, m.Trouble
 	if v.mode == trusting && (m.Brought == nil || v.brought == nil || m.Brought.Hash != v.brought.Hash || m.Brought.State == mcp.Trusted) {
-		v.mode, v.from = listing, 0 // a yes is only for what is on the screen
+		v.mode, v.From = listing, 0 // a yes is only for what is on the screen
 	}
 	v.brought = m.Brought
 	if v.selectedIndex() < 0 && len(v.rows) > 0 {
@@ -190,20 +189,17 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	case Listed:
 		v.takeListed(msg)
 	case LogRead:
-		v.mode, v.at, v.lines, v.from, v.end = logging, msg.Name, msg.Lines, 0, true
+		v.mode, v.at, v.lines, v.From = logging, msg.Name, msg.Lines, math.MaxInt32 // the end of it
 	case Reviewed:
-		v.mode, v.at, v.seen, v.from = reviewing, msg.Name, msg.List, 0
+		v.mode, v.at, v.seen, v.From = reviewing, msg.Name, msg.List, 0
 	case LoginShown:
-		v.mode, v.at, v.login, v.pasted, v.from = signing, msg.Name, msg, field.New(""), 0
+		v.mode, v.at, v.login, v.pasted, v.From = signing, msg.Name, msg, field.New(""), 0
 		return msg.Wait, false
 	case LoginEnded:
 		v.endLogin(msg)
 	}
 	return nil, false
 }
-
-// ScrollLines implements ui.Scroller.
-func (v *Overlay) ScrollLines(lines int) { v.scrollBy(lines) }
 
 // RowAt implements ui.Lister.
 func (v *Overlay) RowAt(x, y int) (row int, chosen, ok bool) {
@@ -231,7 +227,7 @@ func (v *Overlay) handleLoginKey(key tea.KeyMsg) tea.Cmd {
 		}
 		v.pasted = field.New("")
 	case "pgup", "pgdown":
-		v.moveText(key.String())
+		v.TakeScrollKey(key.String())
 	default:
 		v.pasted.Update(key)
 	}
@@ -280,7 +276,7 @@ func (v *Overlay) handleKey(key string) (tea.Cmd, bool) {
 		v.moveBy(1)
 	case "t":
 		if v.brought != nil {
-			v.mode, v.from = trusting, 0
+			v.mode, v.From = trusting, 0
 		}
 	default:
 		if ok {
@@ -294,7 +290,7 @@ func (v *Overlay) handleKey(key string) (tea.Cmd, bool) {
 func (v *Overlay) runKey(key string, s mcp.Status) tea.Cmd {
 	switch key {
 	case "enter":
-		v.mode, v.from = tools, 0
+		v.mode, v.From = tools, 0
 	case "l":
 		return v.do.Log(s.Name)
 	case "r":
@@ -310,14 +306,14 @@ func (v *Overlay) runKey(key string, s mcp.Status) tea.Cmd {
 			return v.do.Review(s.Name)
 		}
 	default:
-		v.moveText(key)
+		v.TakeScrollKey(key)
 	}
 	return nil
 }
 
 // handleInnerKey handles the keys inside of one server.
 func (v *Overlay) handleInnerKey(key string) tea.Cmd {
-	back := func() { v.mode, v.from = listing, 0 }
+	back := func() { v.mode, v.From = listing, 0 }
 	switch {
 	case key == "esc" || key == "q":
 		back()
@@ -328,35 +324,16 @@ func (v *Overlay) handleInnerKey(key string) tea.Cmd {
 		back()
 		return v.do.Trust(v.brought, key == "Y")
 	default:
-		v.moveText(key)
+		v.TakeScrollKey(key)
 	}
 	return nil
 }
 
 func (v *Overlay) moveBy(step int) {
 	if i := v.selectedIndex() + step; i >= 0 && i < len(v.rows) {
-		v.at, v.from = v.rows[i].Name, 0
+		v.at, v.From = v.rows[i].Name, 0
 	}
 }
-
-func (v *Overlay) moveText(key string) {
-	switch key {
-	case "up", "k":
-		v.scrollBy(-1)
-	case "down", "j":
-		v.scrollBy(1)
-	case "pgup", "ctrl+u":
-		v.scrollBy(-max(v.page-1, 1))
-	case "pgdown", "ctrl+d", " ":
-		v.scrollBy(max(v.page-1, 1))
-	case "home":
-		v.scrollBy(-v.total)
-	case "end":
-		v.scrollBy(v.total)
-	}
-}
-
-func (v *Overlay) scrollBy(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
 
 // stateOf is a glyph and a word: never colour alone.
 func (v *Overlay) stateOf(s mcp.Status) string {
@@ -381,7 +358,7 @@ func (v *Overlay) stateOf(s mcp.Status) string {
 
 // countBrought counts what a server brings, in a few words.
 func countBrought(s mcp.Status) string {
-	out := []string{countOf(len(s.Tools), "tool")}
+	out := []string{text.Count(len(s.Tools), "tool", "tools")}
 	if s.Hidden > 0 {
 		out = append(out, fmt.Sprintf("%d hidden", s.Hidden))
 	}
@@ -389,16 +366,9 @@ func countBrought(s mcp.Status) string {
 		out = append(out, fmt.Sprintf("%d BLOCKED", s.Changed))
 	}
 	if s.Calls > 0 {
-		out = append(out, countOf(s.Calls, "call"))
+		out = append(out, text.Count(s.Calls, "call", "calls"))
 	}
 	return strings.Join(append(out, fmt.Sprintf("%d tokens", s.Tokens)), " · ")
-}
-
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func whereItRuns(s mcp.Status) string {

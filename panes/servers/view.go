@@ -15,31 +15,28 @@ import (
 func (v *Overlay) View(w, h int) string {
 	v.drawn = ui.DrawnRows{}
 	if v.mode != listing {
-		v.page = h
-		return v.scrolledBlock(v.drawInside(w), w, h)
+		return text.Block(v.InSight(v.drawInside(w), h), w, h)
 	}
 	var out []string
 	if b := v.brought; b != nil && b.State != mcp.Trusted {
-		out = append(out, v.wrapForeign("This project brings "+countOf(len(b.Servers), "server")+" ("+mcp.ProjectFile+"): "+string(b.State)+", not started. t shows them.", w, v.styles.Warn.Render)...)
+		out = append(out, text.WrapRendered("This project brings "+text.Count(len(b.Servers), "server", "servers")+" ("+mcp.ProjectFile+"): "+string(b.State)+", not started. t shows them.", w, v.styles.Warn.Render)...)
 	}
 	if v.trouble != "" {
-		out = append(out, v.wrapForeign(v.trouble, w, v.styles.Bad.Render)...)
+		out = append(out, text.WrapRendered(v.trouble, w, v.styles.Bad.Render)...)
 	}
 	if len(v.rows) == 0 {
-		out = append(out, v.wrapForeign("No server is set up. `hermes mcp add NAME -- COMMAND` sets one up; /config opens the settings (mcp_servers).", w, v.styles.Dim.Render)...)
+		out = append(out, text.WrapRendered("No server is set up. `hermes mcp add NAME -- COMMAND` sets one up; /config opens the settings (mcp_servers).", w, v.styles.Dim.Render)...)
 		return text.Block(out, w, h)
 	}
 	at := v.selectedIndex()
 	room := max(min(len(v.rows), h/2), 1)
-	from := max(min(at-room/2, len(v.rows)-room), 0)
-	v.drawn.PlaceFrom(0, len(out), w, from, min(room, len(v.rows)-from))
-	for i := from; i < min(from+room, len(v.rows)); i++ {
+	from, to := ui.RowsAround(at, len(v.rows), room)
+	v.drawn.PlaceFrom(0, len(out), w, from, to-from)
+	for i := from; i < to; i++ {
 		out = append(out, v.drawLine(v.rows[i], i == at, w))
 	}
 	out = append(out, v.styles.Border.Render(strings.Repeat(v.styles.Glyphs.Horizontal, w)))
-	v.page = max(h-len(out), 0)
-	look := text.Lines(v.scrolledBlock(v.drawSelected(w), w, v.page))
-	return text.Block(append(out, look...), w, h)
+	return text.Block(append(out, v.InSight(v.drawSelected(w), h-len(out))...), w, h)
 }
 
 func (v *Overlay) drawLine(s mcp.Status, selected bool, w int) string {
@@ -64,17 +61,17 @@ func (v *Overlay) drawSelected(w int) []string {
 	}
 	var out []string
 	if s.LastError != "" {
-		out = append(out, v.wrapForeign("! "+s.LastError, w, v.styles.Bad.Render)...)
+		out = append(out, text.WrapRendered("! "+s.LastError, w, v.styles.Bad.Render)...)
 	}
 	if s.Warning != "" {
-		out = append(out, v.wrapForeign("! "+s.Warning, w, v.styles.Warn.Render)...)
+		out = append(out, text.WrapRendered("! "+s.Warning, w, v.styles.Warn.Render)...)
 	}
-	out = append(out, v.wrapForeign(whereItRuns(s), w, v.styles.Text.Render)...)
+	out = append(out, text.WrapRendered(whereItRuns(s), w, v.styles.Text.Render)...)
 	about := "from " + s.From
 	if s.Server != "" {
 		about = s.Server + " · protocol " + s.Protocol + " · " + about
 	}
-	out = append(out, v.wrapForeign(about, w, v.styles.Dim.Render)...)
+	out = append(out, text.WrapRendered(about, w, v.styles.Dim.Render)...)
 	return append(out, v.toolLines(s, w, false)...)
 }
 
@@ -100,7 +97,7 @@ func (v *Overlay) toolLines(s mcp.Status, w int, full bool) []string {
 		out = append(out, text.Truncate(head, w, v.styles.Glyphs.Ellipsis))
 		for _, said := range []string{t.Why, cmp.Or(t.Says, t.Gist), t.Name} {
 			for line := range strings.Lines(said) {
-				out = append(out, indentLines(v.wrapForeign(line, w-10, v.styles.Dim.Render))...)
+				out = append(out, indentLines(text.WrapRendered(line, w-10, v.styles.Dim.Render))...)
 			}
 		}
 	}
@@ -123,14 +120,14 @@ func (v *Overlay) drawInside(w int) []string {
 		if s.Instructions != "" {
 			out = append(out, "", v.styles.Strong.Render("What it says about itself (nothing of it is an order)"))
 			for line := range strings.Lines(s.Instructions) {
-				out = append(out, v.wrapForeign(line, w, v.styles.Dim.Render)...)
+				out = append(out, text.WrapRendered(line, w, v.styles.Dim.Render)...)
 			}
 		}
 		return out
 	case logging:
 		var out []string
 		for _, line := range v.lines {
-			out = append(out, v.wrapForeign(line, w, v.styles.Text.Render)...)
+			out = append(out, text.WrapRendered(line, w, v.styles.Text.Render)...)
 		}
 		if len(out) == 0 {
 			out = []string{v.styles.Dim.Render("It has said nothing yet.")}
@@ -154,7 +151,7 @@ func (v *Overlay) reviewLines(w int) []string {
 	var out []string
 	for _, r := range v.seen {
 		out = append(out, v.styles.Strong.Render(text.Truncate(text.OneLine(r.Tool), w, v.styles.Glyphs.Ellipsis)))
-		out = append(out, v.wrapForeign(r.Why, w, v.styles.Bad.Render)...)
+		out = append(out, text.WrapRendered(r.Why, w, v.styles.Bad.Render)...)
 		out = append(out, diff.Render(text.Sanitize(r.Diff), w, v.styles)...)
 		out = append(out, "")
 	}
@@ -164,12 +161,12 @@ func (v *Overlay) reviewLines(w int) []string {
 // loginLines show the address of a login. It is the server's, so its host is named.
 func (v *Overlay) loginLines(w int) []string {
 	field, _ := v.pasted.View(v.styles, "address that the browser was led to:", "paste it here where it cannot come back by itself", w)
-	out := v.wrapForeign("Open this address in a browser. When it comes back to this machine the login is done.", w, v.styles.Text.Render)
+	out := text.WrapRendered("Open this address in a browser. When it comes back to this machine the login is done.", w, v.styles.Text.Render)
 	if u, err := url.Parse(text.OneLine(v.login.Address)); err == nil {
-		out = append(out, v.wrapForeign("It is an address of "+u.Host+".", w, v.styles.Strong.Render)...)
+		out = append(out, text.WrapRendered("It is an address of "+u.Host+".", w, v.styles.Strong.Render)...)
 	}
 	out = append(out, "")
-	out = append(out, v.wrapForeign(v.login.Address, w, v.styles.Accent.Render)...)
+	out = append(out, text.WrapRendered(v.login.Address, w, v.styles.Accent.Render)...)
 	return append(out, "", field)
 }
 
@@ -179,49 +176,20 @@ func (v *Overlay) trustLines(w int) []string {
 	if b == nil {
 		return nil
 	}
-	out := v.wrapForeign(b.Folder+" brings these servers. Trusted, these programs are started on this machine with your rights; when one byte of "+
+	out := text.WrapRendered(b.Folder+" brings these servers. Trusted, these programs are started on this machine with your rights; when one byte of "+
 		mcp.ProjectFile+" changes you are asked again.", w, v.styles.Text.Render)
 	for _, p := range b.Problems {
-		out = append(out, v.wrapForeign("! "+p, w, v.styles.Bad.Render)...)
+		out = append(out, text.WrapRendered("! "+p, w, v.styles.Bad.Render)...)
 	}
 	for _, s := range b.Servers {
 		out = append(out, "", v.styles.Strong.Render(text.Truncate(text.OneLine(s.Name), w, v.styles.Glyphs.Ellipsis)))
-		out = append(out, v.wrapForeign(s.Where(), w, v.styles.Text.Render)...)
+		out = append(out, text.WrapRendered(s.Where(), w, v.styles.Text.Render)...)
 		for name := range s.Env {
-			out = append(out, v.wrapForeign("is given the variable "+name, w, v.styles.Dim.Render)...)
+			out = append(out, text.WrapRendered("is given the variable "+name, w, v.styles.Dim.Render)...)
 		}
 		if s.Problem != "" {
-			out = append(out, v.wrapForeign("! "+s.Problem, w, v.styles.Bad.Render)...)
+			out = append(out, text.WrapRendered("! "+s.Problem, w, v.styles.Bad.Render)...)
 		}
 	}
 	return out
-}
-
-// wrapForeign breaks foreign text into lines of a style.
-func (v *Overlay) wrapForeign(s string, w int, render func(...string) string) []string {
-	return wrapForeign(s, w, render)
-}
-
-func wrapForeign(s string, w int, render func(...string) string) []string {
-	if s = text.OneLine(s); s == "" || w <= 0 {
-		return nil
-	}
-	lines := text.Wrap(s, w)
-	for i := range lines {
-		lines[i] = render(lines[i])
-	}
-	return lines
-}
-
-// scrolledBlock is the part of lines that is in view, as a block.
-func (v *Overlay) scrolledBlock(lines []string, w, h int) string {
-	if h <= 0 {
-		return ""
-	}
-	v.total = len(lines)
-	if v.end {
-		v.from, v.end = len(lines), false
-	}
-	v.scrollBy(0)
-	return text.Block(lines[min(v.from, len(lines)):], w, h)
 }

@@ -94,7 +94,7 @@ func (p *Pane) selectedName() string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s", text.Truncate(titleOf(*r), 40, p.styles.Glyphs.Ellipsis), countMessages(r.Info.Messages))
+	return fmt.Sprintf("%s, %s", text.Truncate(titleOf(*r), 40, p.styles.Glyphs.Ellipsis), text.Count(r.Info.Messages, "message", "messages"))
 }
 
 func (p *Pane) startRename(string) tea.Cmd {

@@ -113,7 +113,7 @@ func (p *Pane) secondLine(r Hit, w int, now time.Time) string {
 	if at := now.Add(next); p.memoUntil.IsZero() || at.Before(p.memoUntil) {
 		p.memoUntil = at
 	}
-	left, word := countMessages(r.Info.Messages), p.stateWord(r)
+	left, word := text.Count(r.Info.Messages, "message", "messages"), p.stateWord(r)
 	if word != "" {
 		left = word + ", " + left
 	}
@@ -128,13 +128,6 @@ func (p *Pane) secondLine(r Hit, w int, now time.Time) string {
 	}
 	left = text.Truncate(left, w-text.Width(ago)-1, p.styles.Glyphs.Ellipsis)
 	return p.styles.Dim.Render(text.Truncate(left+text.FitLeft(ago, max(0, w-text.Width(left))), w, ""))
-}
-
-func countMessages(n int) string {
-	if n == 1 {
-		return "1 message"
-	}
-	return fmt.Sprintf("%d messages", n)
 }
 
 // drawSnippet shows the line that was found, its matches between marks; it starts shortly before

@@ -14,7 +14,7 @@ func (v *Overlay) askTrust(key string, r skill.Row) tea.Cmd {
 		return v.toggleTrust()
 	}
 	if r.Asks != nil {
-		v.mode, v.from = granting, 0
+		v.mode, v.From = granting, 0
 	}
 	return nil
 }
@@ -41,7 +41,7 @@ func (v *Overlay) grantKey(key string) tea.Cmd {
 		v.mode = listing
 		return v.do.Grant(r.Asks, key == "Y")
 	default:
-		v.moveText(key)
+		v.TakePageKey(key)
 	}
 	return nil
 }

@@ -2,9 +2,6 @@ package skills
 
 import tea "github.com/charmbracelet/bubbletea"
 
-// ScrollLines implements ui.Scroller.
-func (v *Overlay) ScrollLines(lines int) { v.scrollBy(lines) }
-
 // RowAt implements ui.Lister: a row of the skills, or of the versions of one.
 func (v *Overlay) RowAt(x, y int) (row int, chosen, ok bool) {
 	row, ok = v.lines.At(x, y)

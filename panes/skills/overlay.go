@@ -107,17 +107,15 @@ type Overlay struct {
 	past    Versions  // while looking
 	pastAt  int       // row of past that is selected
 
-	text   TextRead
-	drawn  drawnText
-	asked  string // file of which the text was asked for
-	from   int    // first line of the preview in view
-	listed int    // rows of the list in view
-	lines  ui.DrawnRows
-	page   int // rows of the preview in view
-	total  int
-	cursor int
-	wide   bool
-	deaf   time.Time // until when keys do nothing: they were meant for what was there before
+	text            TextRead
+	drawn           drawnText
+	asked           string // file of which the text was asked for
+	listed          int    // rows of the list in view
+	lines           ui.DrawnRows
+	cursor          int
+	wide            bool
+	deaf            time.Time // until when keys do nothing: they were meant for what was there before
+	ui.ScrolledText           // the preview
 }
 
 // settle is how long the overlay does nothing at first: it opens late, also after the editor, and
@@ -141,7 +139,7 @@ func New(do Actions, found Listed, name string) *Overlay {
 // the list comes back.
 func (v *Overlay) takeListed(m Listed) {
 	if v.mode == trusting && !sameBrought(m.Brought, v.brought) {
-		v.mode, v.theirs, v.from = listing, nil, 0
+		v.mode, v.theirs, v.From = listing, nil, 0
 	}
 	v.rows, v.brought, v.later = m.Rows, m.Brought, m.Later
 	v.filterRows()
@@ -160,7 +158,7 @@ func (v *Overlay) askForYes(m Previewed) tea.Cmd {
 			return ui.Toast(event.Warn, "the project's skills changed while they were read; look at them again (t)")
 		}
 	}
-	v.brought, v.theirs, v.mode, v.from = m.Of, m.Theirs, trusting, 0
+	v.brought, v.theirs, v.mode, v.From = m.Of, m.Theirs, trusting, 0
 	return v.requestText()
 }
 
@@ -188,7 +186,7 @@ func (v *Overlay) selectShown(i int) {
 	if len(v.shown) == 0 {
 		return
 	}
-	v.at, v.from = v.rows[v.shown[max(min(i, len(v.shown)-1), 0)]].File, 0
+	v.at, v.From = v.rows[v.shown[max(min(i, len(v.shown)-1), 0)]].File, 0
 }
 
 func (v *Overlay) selectedRow() (skill.Row, bool) {
@@ -364,12 +362,12 @@ func (v *Overlay) nameKey(msg tea.KeyMsg) (tea.Cmd, bool) {
 func (v *Overlay) trustKey(key string) tea.Cmd {
 	switch key {
 	case "Y", "N":
-		v.mode, v.from = listing, 0
+		v.mode, v.From = listing, 0
 		return v.do.Trust(v.brought, key == "Y")
 	case "esc", "q":
-		v.mode, v.from = listing, 0
+		v.mode, v.From = listing, 0
 	default:
-		v.moveText(key)
+		v.TakePageKey(key)
 	}
 	return nil
 }
@@ -426,25 +424,11 @@ func (v *Overlay) moveByKey(key string) bool {
 	case "end":
 		step = len(v.shown)
 	default:
-		return v.moveText(key)
+		return v.TakePageKey(key)
 	}
 	v.selectShown(v.selectedIndex() + step)
 	return true
 }
-
-func (v *Overlay) moveText(key string) bool {
-	switch key {
-	case "pgup", "ctrl+u":
-		v.scrollBy(-max(v.page-1, 1))
-	case "pgdown", "ctrl+d":
-		v.scrollBy(max(v.page-1, 1))
-	default:
-		return false
-	}
-	return true
-}
-
-func (v *Overlay) scrollBy(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
 
 // drawState draws a glyph and a word: never colour alone.
 func (v *Overlay) drawState(s skill.State) string {

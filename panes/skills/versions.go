@@ -32,7 +32,7 @@ func (v *Overlay) showVersions(m Versions) {
 	if v.mode != listing && v.mode != looking || len(m.Rows) == 0 {
 		return
 	}
-	v.mode, v.past, v.pastAt, v.from = looking, m, 0, 0
+	v.mode, v.past, v.pastAt, v.From = looking, m, 0, 0
 }
 
 // pastKey looks at the versions of a skill, or takes its last change back.
@@ -51,7 +51,7 @@ func (v *Overlay) versionKey(key string) tea.Cmd {
 	step := 0
 	switch key {
 	case "esc", "q", "h":
-		v.mode, v.past, v.from = listing, Versions{}, 0
+		v.mode, v.past, v.From = listing, Versions{}, 0
 		return nil
 	case "r":
 		return v.do.Rollback(v.past.Name, v.past.Rows[v.pastAt].Number)
@@ -66,7 +66,7 @@ func (v *Overlay) versionKey(key string) tea.Cmd {
 	case "end":
 		step = len(v.past.Rows)
 	default:
-		v.moveText(key)
+		v.TakePageKey(key)
 		return nil
 	}
 	v.selectVersion(v.pastAt + step)
@@ -75,17 +75,17 @@ func (v *Overlay) versionKey(key string) tea.Cmd {
 
 // selectVersion selects a row of the versions, or the nearest one there is.
 func (v *Overlay) selectVersion(row int) {
-	v.pastAt, v.from = max(min(row, len(v.past.Rows)-1), 0), 0
+	v.pastAt, v.From = max(min(row, len(v.past.Rows)-1), 0), 0
 }
 
 // viewVersions draws the list of versions and below it what the selected one changed.
 func (v *Overlay) viewVersions(w, h int) string {
 	rows := v.past.Rows
 	high := min(len(rows), max(h/3, 1))
-	from := max(min(v.pastAt-high/2, len(rows)-high), 0)
+	from, to := ui.RowsAround(v.pastAt, len(rows), high)
 	v.lines.PlaceFrom(0, 0, w, from, high)
 	var out []string
-	for i := from; i < from+high; i++ {
+	for i := from; i < to; i++ {
 		mark, st := "  ", v.styles.Text
 		if i == v.pastAt {
 			mark, st = v.styles.Glyphs.Closed+" ", v.styles.Selection
@@ -94,12 +94,11 @@ func (v *Overlay) viewVersions(w, h int) string {
 		out = append(out, v.styles.Accent.Render(mark)+st.Render(text.Truncate(line, max(w-2, 1), v.styles.Glyphs.Ellipsis)))
 	}
 	at := rows[v.pastAt]
-	look := append([]string{""}, v.wrapForeign(at.Why, w, v.styles.Dim.Render)...)
+	look := append([]string{""}, text.WrapRendered(at.Why, w, v.styles.Dim.Render)...)
 	if at.Diff == "" {
 		look = append(look, v.styles.Dim.Render(text.Truncate("nothing in its text changed", w, "")))
 	} else {
 		look = append(look, diff.Render(at.Diff, w, v.styles)...)
 	}
-	v.page = max(h-len(out), 0)
-	return text.Block(append(out, text.Lines(v.scrolledBlock(look, w, v.page))...), w, h)
+	return text.Block(append(out, v.InSight(look, h-len(out))...), w, h)
 }

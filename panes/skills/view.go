@@ -18,8 +18,7 @@ const wideSkills = 90
 func (v *Overlay) View(w, h int) string {
 	v.lines = ui.DrawnRows{}
 	if v.mode == trusting {
-		v.page = h
-		return v.scrolledBlock(v.trustLines(w), w, h)
+		return text.Block(v.InSight(v.trustLines(w), h), w, h)
 	}
 	if v.mode == looking {
 		return v.viewVersions(w, h)
@@ -28,14 +27,11 @@ func (v *Overlay) View(w, h int) string {
 	body := h - len(head)
 	if v.wide = w >= wideSkills; !v.wide {
 		list := v.drawList(len(head), w, min(max(body/2, 3), len(v.shown)+1))
-		rest := body - len(list)
-		v.page = max(rest, 0)
-		return text.Block(append(append(head, list...), text.Lines(v.scrolledBlock(v.lookLines(w), w, rest))...), w, h)
+		return text.Block(append(append(head, list...), v.InSight(v.lookLines(w), body-len(list))...), w, h)
 	}
 	left := min(w*2/5, 60)
 	list := v.drawList(len(head), left, body)
-	v.page = body
-	look := text.Lines(v.scrolledBlock(v.lookLines(w-left-3), w-left-3, body))
+	look := text.Lines(text.Block(v.InSight(v.lookLines(w-left-3), body), w-left-3, body))
 	out := head
 	for i := range body {
 		row := text.Blank(left)
@@ -59,7 +55,7 @@ func (v *Overlay) drawHead(w int) []string {
 		out, v.cursor = append(out, line), x
 	}
 	if b := v.brought; b != nil && b.State != skills.Accepted {
-		word := "The project brings " + countOf(len(b.Skills), "skill") + " (" + strings.Join(b.Skills, ", ") + "): "
+		word := "The project brings " + text.Count(len(b.Skills), "skill", "skills") + " (" + strings.Join(b.Skills, ", ") + "): "
 		switch b.State {
 		case skills.Changed:
 			word += "changed since they were trusted, not read"
@@ -73,13 +69,6 @@ func (v *Overlay) drawHead(w int) []string {
 	return out
 }
 
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // drawList draws the rows around the selected one, from line y on.
 func (v *Overlay) drawList(y, w, h int) []string {
 	if h <= 0 {
@@ -87,10 +76,10 @@ func (v *Overlay) drawList(y, w, h int) []string {
 	}
 	v.listed = h
 	at := v.selectedIndex()
-	from := max(min(at-h/2, len(v.shown)-h), 0)
-	v.lines.PlaceFrom(0, y, w, from, min(h, len(v.shown)-from))
+	from, to := ui.RowsAround(at, len(v.shown), h)
+	v.lines.PlaceFrom(0, y, w, from, to-from)
 	var out []string
-	for i := from; i < min(from+h, len(v.shown)); i++ {
+	for i := from; i < to; i++ {
 		out = append(out, v.drawLine(v.rows[v.shown[i]], i == at, w))
 	}
 	if len(v.shown) == 0 {
@@ -140,13 +129,13 @@ func (v *Overlay) lookLines(w int) []string {
 	if r.CreatedBy == "agent" {
 		about = append(about, "written by the agent")
 	}
-	out = append(out, v.wrapForeign(strings.Join(about, " · "), w, v.styles.Dim.Render)...)
-	out = append(out, v.wrapForeign(r.Description, w, v.styles.Text.Render)...)
+	out = append(out, text.WrapRendered(strings.Join(about, " · "), w, v.styles.Dim.Render)...)
+	out = append(out, text.WrapRendered(r.Description, w, v.styles.Text.Render)...)
 	if r.Asks != nil {
-		out = append(out, v.wrapForeign(asksLine(r.Asks), w, v.styles.Warn.Render)...)
+		out = append(out, text.WrapRendered(asksLine(r.Asks), w, v.styles.Warn.Render)...)
 	}
 	for _, p := range problemsOf(r) {
-		out = append(out, v.wrapForeign("! "+p, w, v.styles.Bad.Render)...)
+		out = append(out, text.WrapRendered("! "+p, w, v.styles.Bad.Render)...)
 	}
 	if v.text.File != r.File {
 		return out
@@ -161,45 +150,23 @@ func (v *Overlay) lookLines(w int) []string {
 	return append(out, v.drawn.lines...)
 }
 
-// wrapForeign breaks foreign text into lines of a style.
-func (v *Overlay) wrapForeign(s string, w int, render func(...string) string) []string {
-	if s = text.OneLine(s); s == "" {
-		return nil
-	}
-	lines := text.Wrap(s, w)
-	for i := range lines {
-		lines[i] = render(lines[i])
-	}
-	return lines
-}
-
 // trustLines show what the project brings before somebody says yes.
 func (v *Overlay) trustLines(w int) []string {
 	b := v.brought
-	out := v.wrapForeign(fmt.Sprintf("%s brings %s in %s. Trusted, the agent may read them and you can use them; when one byte changes you are asked again.",
-		b.Folder, countOf(len(b.Skills), "skill"), countOf(b.Files, "file")), w, v.styles.Text.Render)
+	out := text.WrapRendered(fmt.Sprintf("%s brings %s in %s. Trusted, the agent may read them and you can use them; when one byte changes you are asked again.",
+		b.Folder, text.Count(len(b.Skills), "skill", "skills"), text.Count(b.Files, "file", "files")), w, v.styles.Text.Render)
 	if b.Why != "" {
-		out = append(out, v.wrapForeign("! They cannot be trusted: "+b.Why, w, v.styles.Bad.Render)...)
+		out = append(out, text.WrapRendered("! They cannot be trusted: "+b.Why, w, v.styles.Bad.Render)...)
 	}
 	for _, s := range v.theirs {
 		out = append(out, "", v.styles.Strong.Render(text.Truncate(text.OneLine(s.folder), w, v.styles.Glyphs.Ellipsis)))
-		out = append(out, v.wrapForeign(s.about, w, v.styles.Text.Render)...)
+		out = append(out, text.WrapRendered(s.about, w, v.styles.Text.Render)...)
 		for _, p := range s.problems {
-			out = append(out, v.wrapForeign("! "+p, w, v.styles.Bad.Render)...)
+			out = append(out, text.WrapRendered("! "+p, w, v.styles.Bad.Render)...)
 		}
 		for _, f := range s.files {
 			out = append(out, v.styles.Dim.Render(text.Truncate(v.styles.Glyphs.Arrow+" "+text.OneLine(f), w, v.styles.Glyphs.Ellipsis)))
 		}
 	}
 	return out
-}
-
-// scrolledBlock is the part of lines that is in view, as a block.
-func (v *Overlay) scrolledBlock(lines []string, w, h int) string {
-	if h <= 0 {
-		return ""
-	}
-	v.total = len(lines)
-	v.scrollBy(0)
-	return text.Block(lines[min(v.from, len(lines)):], w, h)
 }

@@ -206,6 +206,18 @@ func Wrap(s string, w int) []string {
 	return CloseSGR(lines)
 }
 
+// WrapRendered is foreign text on lines of at most w cells, each of them rendered.
+func WrapRendered(s string, w int, render func(...string) string) []string {
+	if s = OneLine(s); s == "" {
+		return nil
+	}
+	lines := Wrap(s, w)
+	for i := range lines {
+		lines[i] = render(lines[i])
+	}
+	return lines
+}
+
 // appendHard appends line, broken wherever it passes w cells: ansi.Wrap miscounts some clusters.
 func appendHard(lines []string, line string, w int) []string {
 	for Width(line) > w {
@@ -329,4 +341,12 @@ func Thousands(n int) string {
 	default:
 		return strconv.Itoa(n)
 	}
+}
+
+// Count is a number with its noun.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }

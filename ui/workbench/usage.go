@@ -62,7 +62,8 @@ type usageView struct {
 	again  func() tea.Cmd
 	styles *style.Styles
 
-	from, rows, total int
+	ui.ScrolledText
+	rows, total int
 }
 
 func (v *usageView) Title() string           { return "Usage" }
@@ -92,38 +93,22 @@ func (v *usageView) Update(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// ScrollLines implements ui.Scroller.
-func (v *usageView) ScrollLines(lines int) { v.scrollBy(lines) }
-
 func (v *usageView) handleKey(key string) (tea.Cmd, bool) {
 	switch key {
 	case "esc", "q", "enter":
 		return nil, true
 	case "r":
 		return v.again(), false
-	case "up", "k":
-		v.scrollBy(-1)
-	case "down", "j":
-		v.scrollBy(1)
-	case "pgup":
-		v.scrollBy(-max(v.rows-1, 1))
-	case "pgdown", " ":
-		v.scrollBy(max(v.rows-1, 1))
-	case "home":
-		v.from = 0
-	case "end":
-		v.scrollBy(v.total)
+	default:
+		v.TakeScrollKey(key)
 	}
 	return nil, false
 }
 
-func (v *usageView) scrollBy(by int) { v.from = max(min(v.from+by, v.total-v.rows), 0) }
-
 func (v *usageView) View(w, h int) string {
 	lines := v.drawLines(w)
 	v.total, v.rows = len(lines), h
-	v.scrollBy(0)
-	return text.Block(lines[v.from:], w, h)
+	return text.Block(v.InSight(lines, h), w, h)
 }
 
 // Place implements ui.Placer.
@@ -131,7 +116,7 @@ func (v *usageView) Place() string {
 	if v.total <= v.rows {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d", min(v.from+v.rows, v.total), v.total)
+	return fmt.Sprintf("%d of %d", min(v.From+v.rows, v.total), v.total)
 }
 
 func (v *usageView) drawLines(w int) []string {

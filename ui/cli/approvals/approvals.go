@@ -111,7 +111,7 @@ func (c *command) approvalsRevokeCommand() *cobra.Command {
 			if err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
-			c.Note("%s revoked; it is asked again", base.Count(gone, "approval", "approvals"))
+			c.Note("%s revoked; it is asked again", text.Count(gone, "approval", "approvals"))
 			return nil
 		},
 	}

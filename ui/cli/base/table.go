@@ -87,11 +87,3 @@ func ByteSize(n int64) string {
 	}
 	return fmt.Sprintf("%.1f %ciB", size, "KMGT"[unit-1])
 }
-
-// Count is a number with its noun.
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}

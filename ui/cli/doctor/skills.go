@@ -6,7 +6,7 @@ import (
 
 	"hermes/core/skill"
 	"hermes/skills"
-	"hermes/ui/cli/base"
+	"hermes/ui/text"
 )
 
 // checkSkills looks for skills that cannot be used or are blocked.
@@ -26,12 +26,12 @@ func (x *examination) checkSkills(ctx context.Context) {
 	var odd []string
 	for _, state := range []skill.State{skill.Blocked, skill.Broken, skill.Hidden} {
 		if n := counts[state]; n > 0 {
-			odd = append(odd, base.Count(n, "is ", "are ")+string(state))
+			odd = append(odd, text.Count(n, "is ", "are ")+string(state))
 		}
 	}
 	if odd != nil {
-		x.addFinding("skills", warn, "`hermes skills check` shows file and line", "%d of %s can be used; %s", counts[skill.On], base.Count(len(rows), "skill", "skills"), strings.Join(odd, ", "))
+		x.addFinding("skills", warn, "`hermes skills check` shows file and line", "%d of %s can be used; %s", counts[skill.On], text.Count(len(rows), "skill", "skills"), strings.Join(odd, ", "))
 		return
 	}
-	x.addFinding("skills", good, "", "%s, %d switched off", base.Count(counts[skill.On], "skill", "skills"), counts[skill.Off])
+	x.addFinding("skills", good, "", "%s, %d switched off", text.Count(counts[skill.On], "skill", "skills"), counts[skill.Off])
 }

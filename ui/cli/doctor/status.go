@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/ui/cli/base"
+	"hermes/ui/text"
 )
 
 // status is where things are and what is chosen. It opens nothing and uses no network.
@@ -86,7 +87,7 @@ func (c *command) printStatus(s status) error {
 	t.Row("theme", s.Theme)
 	t.Row("database", base.ByteSize(s.Database))
 	if n := len(s.Problems); n > 0 {
-		t.Row("settings", fmt.Sprintf("%s, see `hermes config check`", base.Count(n, "mistake", "mistakes")))
+		t.Row("settings", fmt.Sprintf("%s, see `hermes config check`", text.Count(n, "mistake", "mistakes")))
 	}
 	return t.Write(c.Streams.Out)
 }

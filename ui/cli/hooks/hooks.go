@@ -87,7 +87,7 @@ func (c *command) list() *cobra.Command {
 
 func (c *command) print(all listed) error {
 	if b := all.Project; b != nil && b.State == trust.Refused { // else the start said so
-		c.Note("%s brings %s that you refused (%s)", text.Sanitize(b.Folder), base.Count(len(b.Hooks), "hook", "hooks"), hook.ProjectFile)
+		c.Note("%s brings %s that you refused (%s)", text.Sanitize(b.Folder), text.Count(len(b.Hooks), "hook", "hooks"), hook.ProjectFile)
 	}
 	if len(all.Hooks) == 0 {
 		c.Note("there are no hooks; docs/hooks.md shows how one is written")

@@ -146,7 +146,7 @@ func (c *command) print(p learn.Proposal) error {
 		fmt.Fprintln(&b, base.OneLine(check.Words()))
 	}
 	if len(p.Sources) > 0 {
-		fmt.Fprintf(&b, "from %s\n", base.Count(len(p.Sources), "turn", "turns"))
+		fmt.Fprintf(&b, "from %s\n", text.Count(len(p.Sources), "turn", "turns"))
 	}
 	fmt.Fprintf(&b, "\n%s", text.Sanitize(p.Diff))
 	_, err := fmt.Fprint(c.Streams.Out, b.String())

@@ -93,7 +93,7 @@ func note(s mcp.Status) string {
 	case s.LastError != "":
 		return s.LastError
 	case s.Changed > 0:
-		return fmt.Sprintf("%s blocked: `hermes mcp tools %s --review`", base.Count(s.Changed, "tool is", "tools are"), s.Name)
+		return fmt.Sprintf("%s blocked: `hermes mcp tools %s --review`", text.Count(s.Changed, "tool is", "tools are"), s.Name)
 	default:
 		return s.Warning
 	}
@@ -161,7 +161,7 @@ func (c *command) describe(s mcp.Status) {
 		what = s.Name
 	}
 	fmt.Fprintf(c.Streams.Out, "%s: ready, %s over %s, protocol %s\n", s.Name, text.Sanitize(what), s.Transport, text.Sanitize(s.Protocol))
-	fmt.Fprintf(c.Streams.Out, "%s, about %d tokens\n", base.Count(len(s.Tools), "tool", "tools"), s.Tokens)
+	fmt.Fprintf(c.Streams.Out, "%s, about %d tokens\n", text.Count(len(s.Tools), "tool", "tools"), s.Tokens)
 	for _, t := range s.Tools {
 		fmt.Fprintf(c.Streams.Out, "  %-10s %s  %s\n", t.Rule, text.Sanitize(t.Tool), base.Cut(t.Gist, 70))
 	}

@@ -87,6 +87,6 @@ func (c *command) review(servers client.Servers, name string, accept, asJSON boo
 	if err := servers.Accept(name, list); err != nil {
 		return base.Failed(base.ExitFailed, "%w", err)
 	}
-	c.Note("%s can be used as shown", base.Count(len(list), "tool", "tools"))
+	c.Note("%s can be used as shown", text.Count(len(list), "tool", "tools"))
 	return nil
 }

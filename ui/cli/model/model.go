@@ -13,6 +13,7 @@ import (
 	"hermes/core/nearest"
 	"hermes/core/provider"
 	"hermes/ui/cli/base"
+	"hermes/ui/text"
 )
 
 // command is one command line.
@@ -78,8 +79,8 @@ no variable of a key. It is kept beside config.yaml; models.yaml and what server
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(c.Streams.Out, "%s of %s from %s\n", base.Count(list.Count(), "model", "models"),
-					base.Count(len(list.Models), "vendor", "vendors"), base.OneLine(list.From))
+				_, err = fmt.Fprintf(c.Streams.Out, "%s of %s from %s\n", text.Count(list.Count(), "model", "models"),
+					text.Count(len(list.Models), "vendor", "vendors"), base.OneLine(list.From))
 				return err
 			})
 		},

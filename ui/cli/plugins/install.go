@@ -12,6 +12,7 @@ import (
 	"hermes/core/plugin"
 	"hermes/core/quarantine"
 	"hermes/ui/cli/base"
+	"hermes/ui/text"
 )
 
 // installing is one `hermes plugins install`.
@@ -169,7 +170,7 @@ reads like orders to the agent. It ends with 1 when the plugin could not be enab
 				c.warn(r)
 			}
 			if len(r.Problems) > 0 {
-				return base.Failed(base.ExitFailed, "%s", base.Count(len(r.Problems), "problem", "problems"))
+				return base.Failed(base.ExitFailed, "%s", text.Count(len(r.Problems), "problem", "problems"))
 			}
 			if !asJSON {
 				c.Note("%s can be enabled", r.Name)

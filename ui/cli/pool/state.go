@@ -12,6 +12,7 @@ import (
 	"hermes/core/crash"
 	"hermes/core/event"
 	"hermes/ui/cli/base"
+	"hermes/ui/text"
 )
 
 func (c *command) poolUp(f *poolFlags) *cobra.Command {
@@ -51,7 +52,7 @@ func (w *poolWork) bringUp(ctx context.Context, names []string, once bool) error
 	stop = w.showProgressUntil()
 	defer stop()
 	<-ctx.Done()
-	w.c.Note("stopping %s", base.Count(len(names), "back end", "back ends"))
+	w.c.Note("stopping %s", text.Count(len(names), "back end", "back ends"))
 	return nil
 }
 
@@ -219,7 +220,7 @@ func (w *poolWork) pruneLeftovers(ctx context.Context, all, yes bool) error {
 			return base.UsageError("prune --json asks nobody: give --yes, or look with `hermes pool prune`")
 		}
 		w.printLeftovers(dead)
-		if !w.c.Agrees("Remove " + base.Count(len(dead), "container", "containers") + " with their files?") {
+		if !w.c.Agrees("Remove " + text.Count(len(dead), "container", "containers") + " with their files?") {
 			return base.Failed(base.ExitRefused, "nothing was removed")
 		}
 	}
@@ -237,7 +238,7 @@ func (w *poolWork) pruneLeftovers(ctx context.Context, all, yes bool) error {
 	}
 	switch {
 	case err == nil && kept > 0:
-		w.c.Note("%s kept for sessions that can be resumed: --all removes them too", base.Count(kept, "container is", "containers are"))
+		w.c.Note("%s kept for sessions that can be resumed: --all removes them too", text.Count(kept, "container is", "containers are"))
 	case err == nil && len(gone) == 0:
 		w.c.Note("nothing is left over")
 	}

@@ -371,6 +371,6 @@ func (c *command) printDone(r *checkpoint.Record, asJSON bool) error {
 	if err := t.Write(c.Streams.Out); err != nil {
 		return err
 	}
-	c.Note("%s put back; `hermes rollback undo --session %s --turn %s` undoes this", base.Count(len(r.Files), "path", "paths"), r.Session, r.ID)
+	c.Note("%s put back; `hermes rollback undo --session %s --turn %s` undoes this", text.Count(len(r.Files), "path", "paths"), r.Session, r.ID)
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"hermes/core/event"
 	"hermes/core/session"
 	"hermes/ui/cli/base"
+	"hermes/ui/text"
 )
 
 func (c *command) sessionsExport() *cobra.Command {
@@ -93,7 +94,7 @@ func (c *command) importFrom(ctx context.Context, s client.Sessions, path string
 		c.Note("hermes: %s", p)
 	}
 	_, err = fmt.Fprintf(c.Streams.Out, "imported %s with %s; %d were here already\n",
-		base.Count(report.Sessions, "session", "sessions"), base.Count(report.Messages, "message", "messages"), report.Skipped)
+		text.Count(report.Sessions, "session", "sessions"), text.Count(report.Messages, "message", "messages"), report.Skipped)
 	return err
 }
 
@@ -180,7 +181,7 @@ func (c *command) remove(ctx context.Context, app client.Client, refs []string, 
 	}
 	for _, info := range list {
 		if !yes {
-			ok, err := c.Confirm(fmt.Sprintf("Remove %s %q with %s for good?", info.UID, base.OneLine(info.Title), base.Count(info.Messages, "message", "messages")))
+			ok, err := c.Confirm(fmt.Sprintf("Remove %s %q with %s for good?", info.UID, base.OneLine(info.Title), text.Count(info.Messages, "message", "messages")))
 			if err != nil || !ok {
 				return err
 			}
@@ -286,7 +287,7 @@ func (c *command) printCheck(r session.CheckReport) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(c.Streams.Out, "%s checked in %s: %s\n", base.Count(r.Messages, "message", "messages"), r.Took.Round(1e6),
-		base.Count(len(r.Problems), "problem", "problems"))
+	_, err := fmt.Fprintf(c.Streams.Out, "%s checked in %s: %s\n", text.Count(r.Messages, "message", "messages"), r.Took.Round(1e6),
+		text.Count(len(r.Problems), "problem", "problems"))
 	return err
 }

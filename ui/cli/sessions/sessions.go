@@ -250,7 +250,7 @@ func (c *command) printHits(found session.Results, asJSON bool) error {
 	if err := t.Write(c.Streams.Out); err != nil {
 		return err
 	}
-	total := base.Count(found.Total, "message", "messages")
+	total := text.Count(found.Total, "message", "messages")
 	if found.Bounded {
 		total = "more than " + total
 	}

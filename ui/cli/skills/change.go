@@ -147,7 +147,7 @@ func (c *command) trust(ctx context.Context, lib *skill.Library, project string,
 		return err
 	}
 	if !yes {
-		ok, err := c.Confirm(fmt.Sprintf("Trust these %s of %s?", base.Count(len(b.Skills), "skill", "skills"), text.Sanitize(project)))
+		ok, err := c.Confirm(fmt.Sprintf("Trust these %s of %s?", text.Count(len(b.Skills), "skill", "skills"), text.Sanitize(project)))
 		if err != nil || !ok {
 			return err
 		}

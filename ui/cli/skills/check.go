@@ -193,7 +193,7 @@ func (c *command) printChecked(k checked, asJSON bool, broken base.Exit) error {
 		for _, h := range k.Hits {
 			fmt.Fprintf(&b, "BLOCK %s\n", base.OneLine(h.String()))
 		}
-		fmt.Fprintf(&b, "%s checked: %s, %s\n", base.Count(k.Skills, "skill", "skills"), base.Count(len(k.Problems), "problem", "problems"), base.Count(len(k.Hits), "order to the agent", "orders to the agent"))
+		fmt.Fprintf(&b, "%s checked: %s, %s\n", text.Count(k.Skills, "skill", "skills"), text.Count(len(k.Problems), "problem", "problems"), text.Count(len(k.Hits), "order to the agent", "orders to the agent"))
 		if _, err := fmt.Fprint(c.Streams.Out, b.String()); err != nil {
 			return err
 		}

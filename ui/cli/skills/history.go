@@ -101,7 +101,7 @@ the first one. What somebody changes outside of hermes is kept when hermes would
 				return err
 			}
 			for _, m := range rows[len(rows)-1].Measured {
-				c.Note("version %d, %s: %s %.4g", len(rows), base.Count(m.Of, "turn", "turns"), m.Name, m.Value)
+				c.Note("version %d, %s: %s %.4g", len(rows), text.Count(m.Of, "turn", "turns"), m.Name, m.Value)
 			}
 			return nil
 		},

@@ -149,10 +149,10 @@ func countItems(list []hub.Item) string {
 	}
 	var out []string
 	if n := len(list) - procedures; n > 0 {
-		out = append(out, base.Count(n, "skill", "skills"))
+		out = append(out, text.Count(n, "skill", "skills"))
 	}
 	if procedures > 0 {
-		out = append(out, base.Count(procedures, "procedure", "procedures"))
+		out = append(out, text.Count(procedures, "procedure", "procedures"))
 	}
 	return strings.Join(out, " and ")
 }

@@ -104,7 +104,7 @@ func (c *command) printSkills(ctx context.Context, lib *skill.Library, project s
 		c.Note("hermes: %s", text.Sanitize(skill.Untrusted(b)))
 	}
 	if n := wrong(catalog, rows); n > 0 {
-		c.Note("hermes: %s; `hermes skills check` shows them", base.Count(n, "problem", "problems"))
+		c.Note("hermes: %s; `hermes skills check` shows them", text.Count(n, "problem", "problems"))
 	}
 	return nil
 }
