@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hermes/core/config"
+	"hermes/core/deadline"
 	"hermes/core/provider"
 	"hermes/core/recall"
 	"hermes/core/tool"
@@ -124,7 +125,7 @@ func (p *longTermPart) embedMissing(ctx context.Context, s *recall.Store) {
 			return
 		case err != nil:
 			p.a.log.Warn("long-term memory: no vectors were made", "err", err, "again_in", wait)
-			waitFor(ctx, wait)
+			deadline.Sleep(ctx, wait)
 			wait = min(2*wait, longestPause)
 			p.wakeEmbedding()
 		case made == embedStep:
@@ -133,15 +134,6 @@ func (p *longTermPart) embedMissing(ctx context.Context, s *recall.Store) {
 		default:
 			wait = firstPause
 		}
-	}
-}
-
-func waitFor(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 

@@ -253,7 +253,7 @@ func (p *Pool) runnerSpec(r backend.Request, at Spec) runner.Spec {
 	if r.Dir != "" {
 		s.Dir, s.Strict = r.Dir, true
 		if !path.IsAbs(r.Dir) && r.Dir[0] != '~' && (current != "" || r.Home != "") {
-			s.Dir = path.Join(firstNonEmpty(current, r.Home), r.Dir)
+			s.Dir = path.Join(cmp.Or(current, r.Home), r.Dir)
 		}
 	}
 	if r.PTY != nil {
@@ -263,13 +263,6 @@ func (p *Pool) runnerSpec(r backend.Request, at Spec) runner.Spec {
 		s.Sink = func(from runner.Stream, data []byte) { r.Sink(eventStream(from), data) }
 	}
 	return s
-}
-
-func firstNonEmpty(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // terminalSize makes a terminal size that exists: a pane can be laid out with none.

@@ -256,9 +256,5 @@ func (t *Trust) changeFile(f func([]Trusted) []Trusted) error {
 	}
 	all = f(all)
 	slices.SortFunc(all, func(a, b Trusted) int { return cmp.Compare(a.Folder, b.Folder) })
-	data, err := json.MarshalIndent(map[string]any{"version": 1, "projects": all}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(t.path, append(data, '\n'), 0o600)
+	return atomicfile.WriteJSON(t.path, map[string]any{"version": 1, "projects": all})
 }

@@ -138,11 +138,7 @@ func (u *Usage) changeRecord(name string, f func(map[string]any)) error {
 		all[name] = r
 	}
 	f(r)
-	data, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(u.path, append(data, '\n'), 0o600)
+	return atomicfile.WriteJSON(u.path, all)
 }
 
 func (u *Usage) readRecords() (map[string]map[string]any, error) {

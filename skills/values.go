@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -109,21 +111,12 @@ func (p *parser) readVariables(key string, v *yaml.Node) {
 		}
 		switch {
 		case item.Tag == "!!null":
-		case !isVariableName(x.Name):
+		case !syntax.ValidName(x.Name):
 			p.addWarning(lineOf(item), key, fmt.Sprintf("%q is no name of a variable", x.Name), "write - name: MY_SERVICE_KEY")
 		default:
 			p.skill.Env = append(p.skill.Env, x)
 		}
 	}
-}
-
-func isVariableName(name string) bool {
-	for i, r := range name {
-		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return name != ""
 }
 
 // readFiles reads a list of paths, or of mappings with a path.

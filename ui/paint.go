@@ -261,12 +261,17 @@ func (f *frame) focusedCursor() screen.Cursor {
 			continue
 		}
 		if c, ok := f.paneAt(b.Slot, b.Index).(Cursorer); ok {
-			x, y, on := c.Cursor()
-			on = on && x >= 0 && y >= 0 && x < b.W-2 && y < b.H-2
-			return screen.Cursor{X: b.X + 1 + x, Y: b.Y + 1 + y, Show: on}
+			return cursorIn(b, c)
 		}
 	}
 	return screen.Cursor{}
+}
+
+// cursorIn is the place on the screen of a cursor inside of a border.
+func cursorIn(b layout.Box, of Cursorer) screen.Cursor {
+	x, y, on := of.Cursor()
+	on = on && x >= 0 && y >= 0 && x < b.W-2 && y < b.H-2
+	return screen.Cursor{X: b.X + 1 + x, Y: b.Y + 1 + y, Show: on}
 }
 
 // overwriteLine writes line over what stands at x, y in rows of w cells.
@@ -295,9 +300,7 @@ func (f *frame) drawOverlay(rows []string, o *shown) screen.Cursor {
 		overwriteLine(rows, b.X, b.Y+i, line, f.w)
 	}
 	if c, ok := o.overlay.(Cursorer); ok {
-		x, y, on := c.Cursor()
-		on = on && x >= 0 && y >= 0 && x < b.W-2 && y < b.H-2
-		return screen.Cursor{X: b.X + 1 + x, Y: b.Y + 1 + y, Show: on}
+		return cursorIn(b, c)
 	}
 	return screen.Cursor{}
 }

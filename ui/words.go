@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"hermes/core/event"
@@ -74,16 +73,7 @@ func MovedWords(m event.ModelMoved) string {
 }
 
 // HintWords says in one line what to do next: a hint of core, and how its remedies are done here.
-func HintWords(hint string, do []event.Remedy) string {
-	var all []string
-	if hint != "" {
-		all = append(all, hint)
-	}
-	for _, r := range do {
-		all = append(all, remedyWords(r))
-	}
-	return strings.Join(all, "; ")
-}
+func HintWords(hint string, do []event.Remedy) string { return event.JoinHints(hint, do, remedyWords) }
 
 func remedyWords(r event.Remedy) string {
 	switch r {

@@ -80,11 +80,7 @@ func (f *File) Revoke(all bool, ids ...string) (int, error) {
 
 func (f *File) writeDocument(doc document) error {
 	doc.Version = 2
-	b, err := json.MarshalIndent(doc, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(f.path, append(b, '\n'), 0o600); err != nil {
+	if err := atomicfile.WriteJSON(f.path, doc); err != nil {
 		return fmt.Errorf("cannot remember what is always allowed: %w", err)
 	}
 	return nil

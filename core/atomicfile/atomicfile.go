@@ -5,6 +5,7 @@
 package atomicfile
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -36,6 +37,15 @@ func Write(path string, data []byte, mode fs.FileMode) error {
 		return err
 	}
 	return SyncDir(dir)
+}
+
+// WriteJSON makes v, as indented JSON, the content of a file that only its owner reads.
+func WriteJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return Write(path, append(data, '\n'), 0o600)
 }
 
 // SyncDir makes what was created, renamed or removed in a folder safe. Some file systems cannot do

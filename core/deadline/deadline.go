@@ -3,6 +3,7 @@
 package deadline
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -59,3 +60,13 @@ func (c *Clock) PauseWhile(begins bool) {
 
 // Stop ends it without a word.
 func (c *Clock) Stop() { c.timer.Stop() }
+
+// Sleep waits, or until ctx ends.
+func Sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"hermes/core/chat"
@@ -111,6 +112,18 @@ type ModelMoved struct {
 	FromKey string    `json:"from_key,omitempty"` // where the key stands that it is about: the name of a variable or setting
 	Cause   Cause     `json:"cause"`
 	Rested  time.Time `json:"rested,omitzero"` // From was not called: it rests until then
+}
+
+// JoinHints is a hint and the words for what to do next, in one line.
+func JoinHints(hint string, do []Remedy, words func(Remedy) string) string {
+	var all []string
+	if hint != "" {
+		all = append(all, hint)
+	}
+	for _, r := range do {
+		all = append(all, words(r))
+	}
+	return strings.Join(all, "; ")
 }
 
 // Remedy is something that a person can do next. Each way in says how: a command, a key, a button.

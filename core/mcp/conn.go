@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -177,7 +179,7 @@ func unsafeNames(env []string, named map[string]string) []string {
 	out := []string{"HERMES_HOME"}
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if _, wanted := named[name]; wanted || !isVariable(name) {
+		if _, wanted := named[name]; wanted || !syntax.ValidName(name) {
 			continue
 		}
 		if pass, _ := (childenv.Rule{}).Judge(name); !pass {
@@ -186,15 +188,6 @@ func unsafeNames(env []string, named map[string]string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-func isVariable(name string) bool {
-	for i, r := range name {
-		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return name != ""
 }
 
 func killProcess(pool backend.Pool, id string) {

@@ -33,7 +33,11 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // CloseIdleConnections lets go of what the client does not use.
 func (h headers) CloseIdleConnections() {
-	if c, ok := h.next.(interface{ CloseIdleConnections() }); ok {
+	closeIdle(h.next)
+}
+
+func closeIdle(next http.RoundTripper) {
+	if c, ok := next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
@@ -165,7 +169,5 @@ func (f *refusals) explainRefusal(err error) error {
 
 // CloseIdleConnections lets go of what the client does not use.
 func (f *refusals) CloseIdleConnections() {
-	if c, ok := f.next.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
+	closeIdle(f.next)
 }

@@ -75,11 +75,7 @@ func (f tokenFile) readLogin() (*kept, error) {
 
 func (f tokenFile) writeLogin(k *kept) error {
 	secret.Add(k.Token.AccessToken, k.Token.RefreshToken, k.ClientSecret)
-	data, err := json.MarshalIndent(k, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(f.path, append(data, '\n'), 0o600)
+	return atomicfile.WriteJSON(f.path, k)
 }
 
 // lockFile holds the file against other programs.
@@ -224,9 +220,7 @@ func withToken(r *http.Request, t *oauth2.Token) *http.Request {
 
 // CloseIdleConnections lets go of what the client does not use.
 func (b bearer) CloseIdleConnections() {
-	if c, ok := b.next.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
+	closeIdle(b.next)
 }
 
 // LoginTalk is how a login speaks with the person. Show gets the address for a browser;

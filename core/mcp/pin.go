@@ -243,11 +243,7 @@ func (p *pins) changePins(server string, change func(map[string]pin)) (map[strin
 	}
 	change(list)
 	f.Servers[server] = list
-	data, err := json.MarshalIndent(f, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return list, atomicfile.Write(p.path, append(data, '\n'), 0o600)
+	return list, atomicfile.WriteJSON(p.path, f)
 }
 
 // diffOf shows what a change would replace.

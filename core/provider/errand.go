@@ -10,6 +10,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/crash"
+	"hermes/core/deadline"
 )
 
 // Errand is one request beside a conversation: no tools, and nobody watches the answer come.
@@ -82,7 +83,7 @@ func (r *Route) Run(ctx context.Context, e Errand) (string, error) {
 			return "", errors.Join(failed...)
 		}
 		r.whole = step.Whole
-		pauseFor(ctx, step.Wait)
+		deadline.Sleep(ctx, step.Wait)
 	}
 }
 
@@ -212,14 +213,4 @@ func listenTo(ctx context.Context, p Provider, q Request, bytes int) (h heard) {
 	}
 	h.text = said.String()
 	return h
-}
-
-// pauseFor waits, or until ctx ends.
-func pauseFor(ctx context.Context, wait time.Duration) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

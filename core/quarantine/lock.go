@@ -65,11 +65,7 @@ func change(at string, edit func(*lockFile) error) error {
 	if l.rest["installed"], err = json.Marshal(l.Installed); err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(l.rest, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(at, append(data, '\n'), 0o600)
+	return atomicfile.WriteJSON(at, l.rest)
 }
 
 // dropLogins takes logins out of the addresses that earlier versions kept.

@@ -73,11 +73,7 @@ func (b *Book) Answer(about, hash string, yes bool) error {
 		return err
 	}
 	answers[about] = answer{hash, !yes, time.Now().UTC().Truncate(time.Second)}
-	data, err := json.MarshalIndent(map[string]any{"version": 1, "projects": answers}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(b.path, append(data, '\n'), 0o600)
+	return atomicfile.WriteJSON(b.path, map[string]any{"version": 1, "projects": answers})
 }
 
 func (b *Book) readAnswers() (map[string]answer, error) {

@@ -179,11 +179,7 @@ func (s *Store) change(do func(m *Model) bool) error {
 		return err
 	}
 	m.sort()
-	data, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(s.path, append(data, '\n'), 0o600)
+	return atomicfile.WriteJSON(s.path, m)
 }
 
 // Switch turns it off or on.

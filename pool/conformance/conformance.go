@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -79,14 +80,7 @@ type world struct {
 }
 
 // homeFor is where a session starts whose requests wish for dir.
-func (w *world) homeFor(dir string) string { return firstNonEmpty(w.Home, dir) }
-
-func firstNonEmpty(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
+func (w *world) homeFor(dir string) string { return cmp.Or(w.Home, dir) }
 
 func (w *world) newRequest(command string) backend.Request {
 	return backend.Request{Session: w.session, CallID: "call-" + w.t.Name(), Backend: w.Backend, Command: command}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"hermes/core/clip"
+	"hermes/core/deadline"
 	"hermes/core/provider"
 	"hermes/core/provider/stream"
 	"hermes/core/secret"
@@ -107,7 +108,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{o: o, http: client, pause: pause}, nil
+	return &Client{o: o, http: client, pause: deadline.Sleep}, nil
 }
 
 // Close drops idle connections.
@@ -229,14 +230,5 @@ func (c *Client) malformed(what string) error {
 	return &provider.Error{
 		Class: provider.ClassMalformed, Provider: c.http.Name(), Model: c.o.Model, Message: what,
 		Hint: "check memory.embedding: the model must be one for embeddings",
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }

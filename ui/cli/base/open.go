@@ -110,15 +110,25 @@ func (c *Command) WithStored(cmd *cobra.Command, work func(context.Context, clie
 // WithFolder works in the folder that hermes was started in with the program open, and says first
 // what is wrong with the settings.
 func (c *Command) WithFolder(cmd *cobra.Command, work func(context.Context, client.Client) error) error {
-	start, err := c.LoadWith(OpenFlags{})
+	start, err := c.LoadHere()
 	if err != nil {
 		return err
+	}
+	return c.WithClient(cmd.Context(), start, work)
+}
+
+// LoadHere is LoadWith for work in the folder that hermes was started in; what is wrong with the
+// settings it says.
+func (c *Command) LoadHere() (Start, error) {
+	start, err := c.LoadWith(OpenFlags{})
+	if err != nil {
+		return start, err
 	}
 	for _, p := range start.Problems {
 		c.Note("hermes: %s", p)
 	}
 	start.Session = session.Config{Source: "cli", Unattended: true}
-	return c.WithClient(cmd.Context(), start, work)
+	return start, nil
 }
 
 // WithSession resolves ref first.

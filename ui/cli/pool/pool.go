@@ -2,6 +2,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"hermes/core/backend"
 	"hermes/core/client"
 	"hermes/core/event"
-	"hermes/core/session"
 	"hermes/ui/cli/base"
 	"hermes/ui/progress"
 )
@@ -74,14 +74,10 @@ type poolWork struct {
 // withPool opens the program for work on back ends. ctrl+c cancels the work, and a second one ends
 // the program.
 func (c *command) withPool(cmd *cobra.Command, f *poolFlags, work func(context.Context, *poolWork) error) error {
-	start, err := c.LoadWith(base.OpenFlags{})
+	start, err := c.LoadHere()
 	if err != nil {
 		return err
 	}
-	for _, p := range start.Problems {
-		c.Note("hermes: %s", p)
-	}
-	start.Session = session.Config{Source: "cli", Unattended: true}
 	start.KeepLeftovers = cmd.Name() == "list" || cmd.Name() == "prune"
 	return c.WithClient(cmd.Context(), start, func(ctx context.Context, app client.Client) error {
 		if app.Backends() == nil {
@@ -209,16 +205,9 @@ func (w *poolWork) listBackends(ctx context.Context) error {
 		if v.IdleTTL > 0 && v.traits.Stoppable {
 			idle = progress.Duration(time.Duration(v.IdleTTL * float64(time.Second)))
 		}
-		t.Row(name, v.Kind, firstSet(v.Image, "-"), string(v.State), idle, note)
+		t.Row(name, v.Kind, cmp.Or(v.Image, "-"), string(v.State), idle, note)
 	}
 	return t.Write(w.c.Streams.Out)
-}
-
-func firstSet(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // sessionContainers are those of the session, by back end.
