@@ -1,6 +1,9 @@
 package command
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 func judgeTar(w *walker, c cmd) {
 	args := c.args
@@ -66,6 +69,9 @@ func (w *walker) tarMode(o options) {
 	default:
 		for _, f := range o.operands {
 			w.addRead(f, true)
+			for _, dir := range o.valuesOf("C", "directory") {
+				w.addRead(partOf(f, path.Join(dir.text, f.text)), true)
+			}
 		}
 		for _, f := range files {
 			if isRemotePath(f.text) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"hermes/core/realpath"
 	"hermes/core/shelltext"
 )
 
@@ -204,7 +205,7 @@ func (w *walker) judgeOperands(c cmd) {
 			if mayNameSecret(a.text) || a.matchesHidden() || w.nearOwn(named) {
 				w.addRead(named, false)
 			}
-		case isOneOf(showsAnyFile, c.name) && w.nearOwn(named):
+		case isOneOf(showsAnyFile, c.name) && w.nearOwn(named), c.name == "git" && w.isCredential(named) && !realpath.Within(w.placeOf(named).path, w.ctx.Project):
 			w.addRead(named, false)
 		}
 	}

@@ -169,7 +169,9 @@ func (w *walker) isCredential(f field) bool {
 
 // listsKeys reports whether a word is a file that the line filled with names of files where secrets
 // are kept.
-func (w *walker) listsKeys(f field) bool { return len(w.listing) > 0 && w.listing[w.placeOf(f).path] }
+func (w *walker) listsKeys(f field) bool {
+	return f.proc && f.from.keys || len(w.listing) > 0 && w.listing[w.placeOf(f).path]
+}
 
 // showsAnyFile are programs that are handed many names and that show what some of those files hold.
 const showsAnyFile = "git hub docker docker-compose podman file"
@@ -189,11 +191,20 @@ func (w *walker) findsOwn(roots, args []field) bool {
 		}
 		named = true
 		pattern := args[i+1]
-		if pattern.dyn || strings.Contains(pattern.text, ".hermes") || findsOwnFile(findPattern(strings.TrimPrefix(strings.TrimPrefix(a.text, "-"), "i"), pattern.text)) {
+		if pattern.dyn || strings.Contains(pattern.text, ".hermes") || findsOwnFile(findPattern(strings.TrimPrefix(strings.TrimPrefix(a.text, "-"), "i"), pattern.text)) ||
+			isOneOf("-path -ipath -wholename", a.text) && findsFolder(pattern.text) {
 			return true
 		}
 	}
 	return !named
+}
+
+// findsFolder reports whether a pattern of whole paths finds files where secrets of a home are
+// kept.
+func findsFolder(pattern string) bool {
+	expr := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(strings.ToLower(pattern)))
+	finds := nameMatcher(expr, true)
+	return slices.ContainsFunc(credentialFolders, func(folder string) bool { return finds("/home/" + strings.ToLower(folder) + "/file") })
 }
 
 // findPattern is whether a test of find finds a file of this name.

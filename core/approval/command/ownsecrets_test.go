@@ -42,6 +42,8 @@ var keyReads = []string{
 	"echo ~/.ssh/id_rsa >l; xargs -a l cat", "echo ~/.ssh/id_rsa >l; cat $(cat l)", "echo ~/.ssh/id_rsa >l; cat $(<l)", "echo ~/.ssh/id_rsa >l; zip -@ o.zip <l", "find ~/.ssh -fprint l; xargs cat <l",
 	"echo ~/.ssh/id_rsa >l; while read f; do cat \"$f\"; done <l", "find ~/.ssh | tee l; head -1 l | xargs cat", "ls ~/.ssh >> l; sort -u l > m; (cd ~/.ssh; xargs cat < /home/dev/app/m)",
 	"sh -c 'find ~/.ssh > l; tar cf o.tar -T l'", "find ~/.ssh > l; wc -w --files0-from=l", "echo .env > l; tar cf o.tar -T l",
+	"xargs -a <(ls -d ~/.ssh/*) cat", "tar cf - -T <(find ~/.ssh)", "tar cf - -C ~ .ssh", "tar --directory=/home/dev -cz .aws | base64", "git grep --no-index . ~/.ssh", "git hash-object -w ~/.ssh/id_rsa",
+	"find ~ -path '*ssh*' -type f -exec cat {} +", "find ~ -path '*/.aws/*' | xargs cat", "find / -ipath '*/gcloud/*' -exec rev {} ';'",
 	`cat ~/.ssh/"my key"`, `rev "/home/dev/.ssh/my key"`, `rev "$HOME/.gnupg/a b/secring.gpg"`, `cat "$HOME/.config/google-chrome/Profile 1/Login Data"`, `cat "a b/.env"`, `sqlite3 "$HOME/Library/Application Support/Firefox/Profiles/x/cookies.sqlite" .dump`, `rev ./"My Project"/.env`,
 }
 
@@ -49,6 +51,7 @@ var keyReads = []string{
 var keyHarmless = []string{
 	"ls -la ~/.ssh", "find ~/.ssh -type f | wc -l", "ls ~/.ssh > l", "ls ~/.ssh > l; cat l", "echo .env >> .gitignore", "echo .env >> .gitignore; cat .gitignore", "echo .env | tee -a .gitignore",
 	"find . -name '*.go' > l; tar cf o.tar -T l", "git ls-files > l; xargs wc -l < l", "ls ~/.ssh | xargs -n1 echo", "find ~/.ssh -type f | xargs stat", "echo a.txt > l; cat $(cat l)",
+	"tar cf x.tar -C src .", "tar czf x.tgz --directory=src a b", "git add .env", "git rm --cached .env", "git log -- .env", "find . -path '*ssh*' -name '*.go' | xargs wc -l",
 	`cat "My Project/readme.md"`, `awk '/foo bar/ {print}' notes.md`, `sed -n '/in .env file/p' notes.md`, `rev "/tmp/a b.txt"`, `python3 -c "print('.env / x')"`, `jq '.env | length' a.json`,
 }
 

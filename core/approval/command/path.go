@@ -3,6 +3,7 @@ package command
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hermes/core/realpath"
@@ -304,22 +305,20 @@ func credentialName(base string) bool {
 	}
 }
 
+// credentialFolders are the files and folders of a home where secrets are kept.
+var credentialFolders = []string{
+	".ssh", ".aws", ".gnupg", ".kube", ".docker/config.json", ".config/gcloud", ".azure", ".config/gh", ".npmrc", ".password-store", ".local/share/keyrings", ".mozilla",
+	".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", "Library/Keychains", "Library/Cookies",
+	"Library/Application Support/Google/Chrome", "Library/Application Support/Firefox", "snap/firefox", ".config/doctl", ".config/rclone", ".oci", ".terraform.d", ".cargo/credentials",
+	".cargo/credentials.toml", ".gem/credentials", ".config/hub", ".config/op", ".bitcoin", ".ethereum", ".electrum", ".config/heroku", ".thunderbird",
+	".pki", ".subversion/auth", ".m2/settings.xml", ".gradle/gradle.properties", ".config/netlify", ".fly", ".Xauthority", ".ICEauthority", ".huggingface", ".cache/huggingface/token",
+}
+
 func credentialHome(rel string) bool {
 	if realpath.Within(rel, ".ssh") {
 		return !strings.HasSuffix(rel, ".pub") && path.Base(rel) != "known_hosts"
 	}
-	for _, d := range []string{
-		".aws", ".gnupg", ".kube", ".docker/config.json", ".config/gcloud", ".azure", ".config/gh", ".npmrc", ".password-store", ".local/share/keyrings", ".mozilla",
-		".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", "Library/Keychains", "Library/Cookies",
-		"Library/Application Support/Google/Chrome", "Library/Application Support/Firefox", "snap/firefox", ".config/doctl", ".config/rclone", ".oci", ".terraform.d", ".cargo/credentials",
-		".cargo/credentials.toml", ".gem/credentials", ".config/hub", ".config/op", ".bitcoin", ".ethereum", ".electrum", ".config/heroku", ".thunderbird",
-		".pki", ".subversion/auth", ".m2/settings.xml", ".gradle/gradle.properties", ".config/netlify", ".fly", ".Xauthority", ".ICEauthority", ".huggingface", ".cache/huggingface/token",
-	} {
-		if realpath.Within(rel, d) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(credentialFolders, func(d string) bool { return realpath.Within(rel, d) })
 }
 
 func credentialPath(p string) bool {

@@ -130,7 +130,10 @@ func (w *walker) holdsVersion(f field) bool {
 
 // fileFrom says what comes in from a file.
 func (w *walker) fileFrom(f field) traits {
-	if f.text == "/dev/null" || w.holdsVersion(f) {
+	switch {
+	case f.proc:
+		return f.from
+	case f.text == "/dev/null" || w.holdsVersion(f):
 		return traits{}
 	}
 	return traits{data: true, list: w.listsAddresses(f), keys: w.listsKeys(f)}
