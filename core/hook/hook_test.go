@@ -269,6 +269,32 @@ func TestProgramsOfAProjectAreLookedAtBeforeEachRun(t *testing.T) {
 	}
 }
 
+// However a command names a program of the project: it is looked at.
+func TestProgramsAreFoundInEveryCommand(t *testing.T) {
+	for _, command := range []string{
+		"sh my/guard.sh", "sh my/guard.sh>log", "sh my/guard.sh;true", "true&&sh my/guard.sh", "sh <my/guard.sh", "cat my/guard.sh|sh", `"$HERMES_PROJECT_DIR"/my/guard.sh`, `"${HERMES_PROJECT_DIR}/my/guard.sh"`,
+		`"$(git rev-parse --show-toplevel)/my/guard.sh"`, `sh -c "true; sh my/guard.sh >> log"`, `sh -c 'sh -c "sh my/guard.sh"'`, "run --config=my/guard.sh", "X=$(sh my/guard.sh) true", "true > >(sh my/guard.sh)", `sh "my folder/guard.sh"`,
+		"if true; then sh my/guard.sh; fi", "sh my/{guard,other}.sh", "sh my/guard.sh 2>&1", "sh 'my/guard.sh", "exec 2>log; sh my/guard.sh",
+	} {
+		folder := t.TempDir()
+		for _, file := range []string{"my/guard.sh", "my folder/guard.sh"} {
+			write(t, filepath.Join(folder, file), "exit 0\n")
+		}
+		before, err := filesOf(folder, []Hook{{Command: command}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{"my/guard.sh", "my folder/guard.sh"} {
+			write(t, filepath.Join(folder, file), "exit 1\n")
+		}
+		write(t, filepath.Join(folder, "log"), "it wrote\n")
+		after, err := filesOf(folder, []Hook{{Command: command}})
+		if file := changed(before, after); err != nil || !strings.HasSuffix(file, "/guard.sh") {
+			t.Errorf("%s: %q has changed, %v", command, file, err)
+		}
+	}
+}
+
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{"", "{", `{"decision":"block"}`, `{"tool_input":[1]}`, `{"hookSpecificOutput":{"updatedInput":{"a":1}}}`, "\x1b[2J", `{"context":"\u202e"}`} {
 		f.Add([]byte(seed))

@@ -13,9 +13,11 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+	"mvdan.cc/sh/v3/syntax"
 
 	"hermes/core/atomicfile"
 	"hermes/core/config"
+	"hermes/core/shelltext"
 	"hermes/core/trust"
 )
 
@@ -131,11 +133,8 @@ func hashOf(data []byte, files []named) string {
 // the project whole, of the machine (a shell, a python) only when it is small.
 func filesOf(folder string, list []Hook) (files []named, err error) {
 	for _, h := range list {
-		for _, word := range readWords(h.Command) {
-			word = strings.Trim(word, `"';&|()`)
-			for _, root := range []string{"$HERMES_PROJECT_DIR/", "${HERMES_PROJECT_DIR}/"} {
-				word = strings.TrimPrefix(word, root)
-			}
+		for _, word := range readWords(h.Command, maxTexts) {
+			word = strings.TrimPrefix(word, string(shelltext.Unknown)+"/") // $HERMES_PROJECT_DIR, or what may be it
 			if !filepath.IsAbs(word) {
 				word = filepath.Join(folder, word)
 			}
@@ -154,22 +153,45 @@ func filesOf(folder string, list []Hook) (files []named, err error) {
 	return files, nil
 }
 
-// readWords are the words of a command without those that its output goes to: `echo x >> log`
-// writes log, and must not be stopped by what it wrote.
-func readWords(command string) (words []string) {
-	target := false
-	for word := range strings.FieldsSeq(command) {
-		rest, redirects := strings.CutPrefix(strings.TrimLeft(word, "0123456789&"), ">")
-		switch {
-		case target:
-			target = false
-		case redirects && !strings.HasPrefix(rest, "("): // >(program) runs
-			target = strings.Trim(rest, ">|") == ""
-		default:
-			words = append(words, word)
-		}
+// maxTexts is how many shells inside of each other are looked into, as in sh -c "sh -c x".
+const maxTexts = 3
+
+// readWords are the words of a command that may name a file, without those that its output goes to:
+// `echo x >> log` writes log, and must not be stopped by what it wrote.
+func readWords(command string, deep int) (words []string) {
+	file, err := shelltext.Parse(command)
+	if err != nil { // another shell may run it
+		return strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;&|()<>=", r) })
 	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Redirect:
+			return !isOutput(n)
+		case *syntax.Word:
+			for _, w := range shelltext.Read(n) {
+				words = append(words, w.Text)
+				if _, value, ok := strings.Cut(w.Text, "="); ok { // --config=file
+					words = append(words, value)
+				}
+				if deep > 0 && strings.ContainsAny(w.Text, " \t\n;&|()<>") {
+					words = append(words, readWords(w.Text, deep-1)...)
+				}
+			}
+		}
+		return true
+	})
 	return words
+}
+
+// isOutput reports whether a redirection writes a file; >(program) runs one.
+func isOutput(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		_, runs := r.Word.Parts[0].(*syntax.ProcSubst)
+		return !runs
+	default:
+		return false
+	}
 }
 
 // changed names the first file of now that was not so before, "" when there is none.
