@@ -39,7 +39,7 @@ pool/runner/embedded/programs/linux-%.gz: $(RUNNER_SOURCES)
 test: build ## Run the tests, without the long ones, in about three minutes on two cores after make build (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
 	GO=$(GO) .ci/test -short -vet=off $(TESTFLAGS)
 
-race: runners ## Run all tests with the race detector, and the long ones that it would only slow down without it
+race: runners ## Run all tests, with the race detector where something runs side by side
 	GO=$(GO) .ci/test -race -vet=off $(TESTFLAGS)
 	GO=$(GO) .ci/long
 

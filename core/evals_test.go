@@ -78,7 +78,7 @@ func TestAChecksWorldIsItsOwn(t *testing.T) {
 
 // The checks of the built-in skills pass in the sandbox as their skills say, and not without.
 func TestBuiltinSkillsHelpInTheSandbox(t *testing.T) {
-	testskip.Long(t, "runs the commands of every built-in skill twice")
+	testskip.LongWithoutRace(t, "runs the commands of every built-in skill twice")
 	p := tryPart(t, "")
 	l := learn.New(learn.Options{
 		Dir: t.TempDir(), Library: p.a.Skills, Settings: func() learn.Settings { return learn.Settings{} }, Try: p.tryCheck, Publish: func(event.Header, event.Event) {},

@@ -18,7 +18,7 @@ import (
 // expensive, a minute for each kind of back end.
 func much() int64 {
 	if testskip.UnderRace {
-		return 1 << 28
+		return 1 << 27
 	}
 	return 1 << 30
 }

@@ -17,6 +17,7 @@ import (
 	"hermes/core/provider/modeltest"
 	"hermes/core/provider/openai"
 	"hermes/core/provider/responses"
+	"hermes/core/testskip"
 	"hermes/core/testwait"
 )
 
@@ -275,6 +276,7 @@ func TestRetryAfterAndWindowReachTheCaller(t *testing.T) {
 // Whatever byte the connection breaks after, the text is a prefix and the end is one clear error,
 // or the whole answer.
 func TestCutAfterEveryByte(t *testing.T) {
+	testskip.WithoutRace(t, "two thousand answers of what the other tests read too")
 	each(t, func(t *testing.T, w wire) {
 		const text = "Grüße 世界"
 		turn := modeltest.Turn{Text: text, Chunk: 3, Calls: []modeltest.Call{{Name: "t", Args: `{"a":1}`}}}

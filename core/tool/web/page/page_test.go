@@ -20,6 +20,7 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
 
+	"hermes/core/testskip"
 	"hermes/core/testwait"
 )
 
@@ -174,6 +175,7 @@ func clipped(s string) string { return s[:min(len(s), 40)] }
 
 // Hostile HTML ends in bounded time, with text or an error.
 func TestHostileHTML(t *testing.T) {
+	testskip.WithoutRace(t, "it computes")
 	t.Parallel()
 	for name, data := range map[string]string{
 		"deep":        strings.Repeat("<div>", 100_000),

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"hermes/core/testskip"
 	"hermes/core/testwait"
 )
 
@@ -96,6 +97,7 @@ func TestCompositeFont(t *testing.T) {
 // Hostile documents end with an error or with text, in bounded time, and leave this process as it
 // was.
 func TestHostileDocuments(t *testing.T) {
+	testskip.WithoutRace(t, "it computes")
 	t.Parallel()
 	bomb := flate(make([]byte, 24<<20))
 	for range 2 {
