@@ -17,8 +17,11 @@ const (
 	isPlain = `m.blob_id IS NULL AND instr(m.extra,'"parts"')=0 AND instr(m.extra,'"attachments"')=0 AND instr(m.extra,'"from"')=0
  AND NOT (m.role='user' AND m.content LIKE '` + firstSummaries + `%')`
 
-	volumeOfTexts = `SELECT m.role='tool', count(*), sum(octet_length(m.content)+octet_length(m.reasoning)), sum(length(m.content)+length(m.reasoning))
- FROM messages m WHERE ` + ofSession + " AND " + isPlain + " GROUP BY 1"
+	// Filters, because groups would be sorted with their texts.
+	volumeOfTexts = `SELECT count(*) FILTER (WHERE NOT result), COALESCE(sum(bytes) FILTER (WHERE NOT result),0), COALESCE(sum(runes) FILTER (WHERE NOT result),0),
+ count(*) FILTER (WHERE result), COALESCE(sum(bytes) FILTER (WHERE result),0), COALESCE(sum(runes) FILTER (WHERE result),0) FROM (
+ SELECT m.role='tool' result, octet_length(m.content)+octet_length(m.reasoning) bytes, length(m.content)+length(m.reasoning) runes
+ FROM messages m WHERE ` + ofSession + " AND " + isPlain + ")"
 
 	volumeOfCalls = `SELECT count(*), COALESCE(sum(octet_length(c)),0), COALESCE(sum(length(c)),0) FROM (
  SELECT (j.value->>'name')||COALESCE(j.value->>'args','')||COALESCE(j.value->>'invalid','') c
@@ -34,11 +37,12 @@ const (
 // would not be true go to each, whole, and are not in the sums.
 func (s *Store) Volume(ctx context.Context, uid string, each func(*chat.Message)) (v chat.Volume, err error) {
 	defer s.watchDamage(&err)
-	if err := s.sumTexts(ctx, uid, &v); err != nil {
+	said, calls, results := &v.Said, &v.Calls, &v.Results
+	if err := s.read.QueryRowContext(ctx, volumeOfTexts, uid).
+		Scan(&said.Texts, &said.Bytes, &said.Runes, &results.Texts, &results.Bytes, &results.Runes); err != nil {
 		return v, err
 	}
-	c := &v.Calls
-	if err := s.read.QueryRowContext(ctx, volumeOfCalls, uid).Scan(&c.Texts, &c.Bytes, &c.Runes); err != nil {
+	if err := s.read.QueryRowContext(ctx, volumeOfCalls, uid).Scan(&calls.Texts, &calls.Bytes, &calls.Runes); err != nil {
 		return v, err
 	}
 	err = s.read.QueryRowContext(ctx, newestUsage, uid).Scan(&v.Counted)
@@ -53,21 +57,5 @@ func (s *Store) Volume(ctx context.Context, uid string, each func(*chat.Message)
 			each(&m.Message)
 		}
 		return err
-	})
-}
-
-func (s *Store) sumTexts(ctx context.Context, uid string, v *chat.Volume) error {
-	return rows.Ask(ctx, s.read, volumeOfTexts, uid).Each(func(r rows.Scanner) error {
-		var isResult bool
-		var x chat.Extent
-		if err := r.Scan(&isResult, &x.Texts, &x.Bytes, &x.Runes); err != nil {
-			return err
-		}
-		if isResult {
-			v.Results = x
-		} else {
-			v.Said = x
-		}
-		return nil
 	})
 }

@@ -103,6 +103,20 @@ func BenchmarkOpen(b *testing.B) {
 	gate{"open a session of 10,000 messages, drawn", "open one of 100", 2}.times(b, mine, floor)
 }
 
+// BenchmarkOverview sums up what a model is sent of a session, as the overview beside it does each
+// time that it is opened.
+func BenchmarkOverview(b *testing.B) {
+	s := large(b)
+	mine, floor := versus(20, func() {
+		_, err := s.Volume(b.Context(), "long_10000", func(*chat.Message) {})
+		must(b, err)
+	}, func() {
+		_, err := s.History(b.Context(), "long_10000")
+		must(b, err)
+	})
+	gate{"overview of 10,000 messages", "read them from the store once", 0.5}.times(b, mine, floor)
+}
+
 // BenchmarkInsert adds sessions of 1,000 messages, one transaction each.
 func BenchmarkInsert(b *testing.B) {
 	st, err := store.Open(b.Context(), filepath.Join(b.TempDir(), "workbench.db"), store.Options{})
