@@ -16,6 +16,7 @@ import (
 func (f *frame) handleKey(msg tea.KeyMsg) tea.Cmd {
 	f.dirty = true
 	name := msg.String()
+	f.forgetFirstPress(name)
 	if cmd, ok := f.sendGrabbedKey(msg, name); ok {
 		return cmd
 	}
@@ -96,11 +97,10 @@ const quitWithin = 1500 * time.Millisecond
 // handleInterrupt is ctrl+c: it closes an overlay, else the focused pane stops its turn or clears
 // its line; twice it quits.
 func (f *frame) handleInterrupt(msg tea.KeyMsg) tea.Cmd {
-	now := f.opt.Now()
-	if now.Sub(f.quitArmed) < quitWithin {
+	const said = "ctrl+c again quits"
+	if f.quit.press(f.opt.Now(), quitWithin, "ctrl+c", said) {
 		return tea.Quit
 	}
-	f.quitArmed = now
 	if o := f.topOverlay(); o != nil {
 		f.popOverlay()
 		if d, ok := o.overlay.(dismisser); ok {
@@ -108,7 +108,7 @@ func (f *frame) handleInterrupt(msg tea.KeyMsg) tea.Cmd {
 		}
 		return nil
 	}
-	f.toasts.addToast(now, event.Info, "ctrl+c again quits", "")
+	f.toasts.addToast(f.opt.Now(), event.Info, said, "")
 	if p := f.focusedPane(); p != nil {
 		return ownedCommand(p, p.Update(msg))
 	}

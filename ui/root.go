@@ -25,23 +25,23 @@ type frame struct {
 
 	terminal *terminal
 
-	w, h       int
-	plan       layout.Plan
-	arranged   arrangement
-	convs      columns
-	cached     []Pane // conversations out of sight, newest first
-	guests     guests // what stands over the output
-	focus      layout.Slot
-	session    string // that every pane was told of last
-	drag       *layout.Edge
-	selection  *selection
-	clicked    clicked
-	blurred    bool
-	quitArmed  time.Time // ctrl+c was pressed once
-	leaveAsked time.Time // ctrl+d was pressed once
-	keyed      time.Time // of the last key
-	run        run
-	undone     undoable
+	w, h      int
+	plan      layout.Plan
+	arranged  arrangement
+	convs     columns
+	cached    []Pane // conversations out of sight, newest first
+	guests    guests // what stands over the output
+	focus     layout.Slot
+	session   string // that every pane was told of last
+	drag      *layout.Edge
+	selection *selection
+	clicked   clicked
+	blurred   bool
+	quit      twice     // ctrl+c
+	leave     twice     // ctrl+d
+	keyed     time.Time // of the last key
+	run       run
+	undone    undoable
 
 	overlays  []*shown
 	status    status

@@ -148,6 +148,30 @@ func TestAPersonTypesAndMovesAround(t *testing.T) {
 	}
 }
 
+// TestAKeyBetweenTwoCtrlCKeepsTheProgram: who clears a line, writes and clears again does not leave.
+func TestAKeyBetweenTwoCtrlCKeepsTheProgram(t *testing.T) {
+	for _, key := range []string{"ctrl+c", "ctrl+d"} {
+		opt, _ := options(t)
+		d := model(t, opt, 120, 40)
+		press := func() { d.send(uitest.Key(key)) }
+		if key == "ctrl+d" {
+			press = func() { d.send(ui.Leave{Key: key}) }
+		}
+		press()
+		if !strings.Contains(d.m.View(), key+" again") {
+			t.Fatalf("%s does not say what it does:\n%s", key, d.m.View())
+		}
+		d.send(uitest.Key("x"))
+		if strings.Contains(d.m.View(), key+" again") {
+			t.Errorf("%s: it is still said", key)
+		}
+		press()
+		if !strings.Contains(d.m.View(), key+" again") {
+			t.Errorf("%s: the second is not asked about", key)
+		}
+	}
+}
+
 func TestCtrlCInterruptsThenQuits(t *testing.T) {
 	opt, _ := options(t)
 	s := uitest.Start(t, opt, 120, 40)

@@ -44,6 +44,10 @@ func (ts *toasts) addFor(now time.Time, stay time.Duration, level event.Level, m
 	}
 }
 
+func (ts *toasts) drop(said string) {
+	*ts = slices.DeleteFunc(*ts, func(t toast) bool { return t.text == said })
+}
+
 func (ts *toasts) dropExpired(now time.Time) {
 	*ts = slices.DeleteFunc(*ts, func(t toast) bool { return !now.Before(t.until) })
 }

@@ -146,10 +146,32 @@ const leaveWithin = 4 * time.Second
 
 // leaveProgram ends the program at the second request: the first one asks.
 func (f *frame) leaveProgram(key string) tea.Cmd {
-	now := f.opt.Now()
-	if now.Sub(f.leaveAsked) < leaveWithin {
+	said := "leave Hermes? " + key + " again leaves"
+	if f.leave.press(f.opt.Now(), leaveWithin, key, said) {
 		return tea.Quit
 	}
-	f.leaveAsked = now
-	return f.showToast(event.Info, "leave Hermes? "+key+" again leaves", "hermes --continue comes back")
+	return f.showToast(event.Info, said, "hermes --continue comes back")
+}
+
+// twice is a key that ends the program when it comes twice, with nothing between.
+type twice struct {
+	key, said string
+	at        time.Time
+}
+
+// press reports whether this is the second time.
+func (t *twice) press(now time.Time, within time.Duration, key, said string) bool {
+	second := t.key == key && now.Sub(t.at) < within
+	*t = twice{key, said, now}
+	return second
+}
+
+// forgetFirstPress takes back what was said about a second press: another key came.
+func (f *frame) forgetFirstPress(name string) {
+	for _, t := range []*twice{&f.quit, &f.leave} {
+		if t.key != "" && t.key != name {
+			f.toasts.drop(t.said)
+			*t = twice{}
+		}
+	}
 }

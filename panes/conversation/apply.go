@@ -123,7 +123,7 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 	s := &p.script
 	switch ev := e.Event.(type) {
 	case event.TurnStarted:
-		p.running, p.began, s.todo, s.heard = true, e.At, nil, nil
+		p.running, p.began, s.todo, s.heard, s.stopped = true, e.At, nil, nil, nil
 	case event.TurnEnded:
 		p.turnEnded(ev)
 	case event.TurnPhase:
@@ -191,6 +191,9 @@ func (p *Pane) foldAsk(e event.Envelope) bool {
 	case event.ApprovalSettled:
 		p.asks = removeMatching(p.asks, func(a event.ApprovalAsked) bool { return a.ID == ev.ID })
 		p.markWaiting(ev.CallID, false)
+		if c := p.script.calls[ev.CallID]; c != nil {
+			c.started = e.At // what it takes is counted without the wait
+		}
 		if ev.Decision == event.DecisionDeny {
 			p.markDenied(ev)
 		}
@@ -269,7 +272,7 @@ func (p *Pane) turnEnded(ev event.TurnEnded) {
 	switch ev.Reason {
 	case event.TurnDone:
 	case event.TurnInterrupted:
-		s.addNote(noteWarn, g.Stopped, "interrupted after "+took, hint)
+		s.noteInterrupted(took, hint)
 	case event.TurnBudget:
 		s.addNote(noteWarn, "!", "stopped at the limit of steps after "+took, hint)
 	case event.TurnFailed:

@@ -27,6 +27,7 @@ type script struct {
 	head    *header  // of the turn's answers: it learns how long the turn took
 	spaced  bool     // the newest item ends with an empty line
 	heard   []string // what notices of this turn said
+	stopped *note    // says that the turn's answer was interrupted: it learns after how long
 }
 
 // live is the message that streams in. Its items are list items start to start+len(items).
@@ -175,7 +176,8 @@ func (s *script) closingItems(m chat.Message) []list.Item {
 	calls := len(out)
 	switch {
 	case m.Status == chat.StatusCancelled || m.Finish == chat.FinishInterrupted:
-		out = append(out, &note{base: s.newBase(m.ID), glyph: s.pane.env.s.Glyphs.Stopped, body: "interrupted", level: noteWarn})
+		s.stopped = &note{base: s.newBase(m.ID), glyph: s.pane.env.s.Glyphs.Stopped, body: "interrupted", level: noteWarn}
+		out = append(out, s.stopped)
 	case m.Finish == chat.FinishLength:
 		out = append(out, &note{base: s.newBase(m.ID), glyph: "!", body: "the answer reached the model's length limit", level: noteWarn})
 	case m.Finish == chat.FinishContentFilter:
@@ -379,6 +381,17 @@ func (s *script) showSteps(items []event.TodoItem) {
 		s.spaced = true
 	}
 	s.todo.setSteps(items)
+}
+
+// noteInterrupted says once that the turn was interrupted, after how long, and what to do next.
+func (s *script) noteInterrupted(took, hint string) {
+	body := "interrupted after " + took
+	if s.stopped == nil {
+		s.addNote(noteWarn, s.pane.env.s.Glyphs.Stopped, body, hint)
+		return
+	}
+	s.stopped.body, s.stopped.hint = body, text.Sanitize(hint)
+	s.stopped.bumpVersion()
 }
 
 func (s *script) addNote(level noteLevel, glyph, body, hint string) {

@@ -71,6 +71,35 @@ func TestAFailureSaysWhy(t *testing.T) {
 	}
 }
 
+// TestTheClockOfACallBeginsWithTheAnswer: a person who thought for a minute does not make a command
+// slow.
+func TestTheClockOfACallBeginsWithTheAnswer(t *testing.T) {
+	w := &world{now: start.Add(70 * time.Second)}
+	p := open(t, w)
+	ask := asking("ap", "make", start)
+	say(p, event.MessageAdded{Message: assistant(2, "", ask.Call)}, event.ToolStarted{Call: ask.Call}, ask)
+	settled := event.ApprovalSettled{ID: "ap", CallID: ask.Call.ID, Decision: event.DecisionOnce, By: "user"}
+	p.Apply([]event.Envelope{{Header: event.Header{Session: "s", Turn: "t", At: start.Add(67 * time.Second)}, Event: settled}})
+	if v := seen(p); !strings.Contains(v, "  3 s") {
+		t.Errorf("got\n%s", v)
+	}
+}
+
+func TestAnInterruptionIsSaidOnce(t *testing.T) {
+	p := open(t, &world{})
+	half := assistant(2, "half of it")
+	half.Status = chat.StatusCancelled
+	say(p, event.TurnStarted{}, event.MessageAdded{Message: user(1, "go")}, event.MessageAdded{Message: half},
+		event.TurnEnded{Reason: event.TurnInterrupted, Took: 2 * time.Second, Hint: "the queue is held"})
+	if v := seen(p); strings.Count(v, "interrupted") != 1 || !strings.Contains(v, "interrupted after 2.0 s") || !strings.Contains(v, "the queue is held") {
+		t.Errorf("got\n%s", v)
+	}
+	say(p, event.TurnStarted{}, event.TurnEnded{Reason: event.TurnInterrupted, Took: 3 * time.Second})
+	if v := seen(p); !strings.Contains(v, "after 2.0 s") || !strings.Contains(v, "after 3.0 s") {
+		t.Errorf("of two turns:\n%s", v)
+	}
+}
+
 func TestADeniedCallIsMarkedWhereItStands(t *testing.T) {
 	for by, want := range map[event.Decider]string{"user": "", "timeout": "nobody answered in time", "policy": "denied by the policy"} {
 		p := open(t, &world{})

@@ -171,7 +171,7 @@ func (p *Pane) applyEvent(env event.Envelope) bool {
 		}
 	case event.ApprovalSettled:
 		if c = p.byID[callKey{env.Session, e.CallID}]; c != nil {
-			c.waits = ""
+			c.waits, c.started = "", env.At // what it takes is counted without the wait
 		}
 	case event.Progress, event.BackendChanged:
 		return p.followPull(env)
