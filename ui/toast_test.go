@@ -84,7 +84,7 @@ func TestTheRowSaysWhatRunsAndWhere(t *testing.T) {
 		{event.TurnPhase{Kind: event.PhaseCompressing, Count: 2}, "compressing 2 messages"},
 		{
 			event.TurnPhase{Kind: event.PhaseRetrying, Until: late, Cause: &event.Cause{Class: "rate_limit", HTTP: 429}},
-			"retrying in 40 s, at " + late.Local().Format("15:04:05") + " (429 rate_limit); any key: now, esc: stop",
+			"retrying in 40 s, at " + late.Local().Format("15:04:05") + " (429 rate limit); any key: now, esc: stop",
 		},
 		{
 			event.TurnPhase{Kind: event.PhaseRetrying, Until: at, Cause: &event.Cause{Class: "network"}},

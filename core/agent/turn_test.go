@@ -73,19 +73,19 @@ func TestFailuresOfTheModel(t *testing.T) {
 		reason event.TurnReason
 		phase  string
 	}{
-		{"429 passes", []reply{fails("", provider.ClassRateLimit, 429), says("ok")}, []string{"user:hi", "assistant:ok"}, event.TurnDone, "429 rate_limit"},
+		{"429 passes", []reply{fails("", provider.ClassRateLimit, 429), says("ok")}, []string{"user:hi", "assistant:ok"}, event.TurnDone, "429 rate limit"},
 		{
 			"500 in the middle is replaced",
 			[]reply{fails("half", provider.ClassServer, 500), fails("", provider.ClassServer, 500), says("whole")},
 			[]string{"user:hi", "assistant:whole"},
-			event.TurnDone, "500 server_error",
+			event.TurnDone, "500 server error",
 		},
-		{"cut without an end", []reply{chunks(textChunk("half")), says("whole")}, []string{"user:hi", "assistant:whole"}, event.TurnDone, "malformed_stream"},
+		{"cut without an end", []reply{chunks(textChunk("half")), says("whole")}, []string{"user:hi", "assistant:whole"}, event.TurnDone, "malformed stream"},
 		{
 			"it does not pass",
 			[]reply{fails("a", provider.ClassServer, 500), fails("b", provider.ClassServer, 500), fails("c", provider.ClassServer, 500), fails("the rest", provider.ClassServer, 500)},
 			[]string{"user:hi", "assistant:the rest!error"},
-			event.TurnFailed, "500 server_error",
+			event.TurnFailed, "500 server error",
 		},
 		{"wrong key", []reply{fails("", provider.ClassAuth, 401)}, []string{"user:hi"}, event.TurnFailed, ""},
 		{"empty once", []reply{chunks(endChunk(chat.FinishStop)), says("ok")}, []string{"user:hi", "assistant:ok"}, event.TurnDone, ""},

@@ -78,15 +78,16 @@ type Cause struct {
 	Offline bool `json:"offline,omitempty"` // no server can be found: this machine has no network
 }
 
-// String is the cause in short: "429 rate_limit".
+// String is the cause in short: "429 rate limit".
 func (c Cause) String() string {
 	if c.Offline {
 		return "no network"
 	}
+	words := strings.ReplaceAll(c.Class, "_", " ")
 	if c.HTTP == 0 {
-		return c.Class
+		return words
 	}
-	return fmt.Sprintf("%d %s", c.HTTP, c.Class)
+	return fmt.Sprintf("%d %s", c.HTTP, words)
 }
 
 // AttemptFailed says that one call of a model failed. It was stored before, with the message that

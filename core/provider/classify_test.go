@@ -185,3 +185,15 @@ func FuzzClassify(f *testing.F) {
 		}
 	})
 }
+
+// TestAFailureIsToldInWords: classes are for programs.
+func TestAFailureIsToldInWords(t *testing.T) {
+	e := &provider.Error{Class: provider.ClassContextOverflow, Provider: "acme", Model: "big", HTTP: 400, Message: "too many tokens"}
+	if got := e.Error(); got != "acme big (HTTP 400): too many tokens" {
+		t.Errorf("got %q", got)
+	}
+	e.HTTP = 0
+	if got := e.Error(); got != "acme big: too many tokens" {
+		t.Errorf("got %q", got)
+	}
+}

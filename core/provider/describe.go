@@ -79,7 +79,7 @@ func hintFor(e *Error, html bool) string {
 		}
 		return "check the name of the model"
 	case ClassContextOverflow:
-		return "make the conversation shorter, or choose a model with a larger window"
+		return "the conversation is too long for this model"
 	case ClassContentFilter:
 		return "say it in other words"
 	case ClassRateLimit, ClassOverloaded:

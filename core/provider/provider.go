@@ -149,7 +149,7 @@ type Error struct {
 	unreachable bool // no way to the host: this machine may be offline
 }
 
-// Error says what happened and where.
+// Error says what happened and where, in words: the class is for programs.
 func (e *Error) Error() string {
 	where := e.Provider
 	if e.Model != "" {
@@ -159,9 +159,9 @@ func (e *Error) Error() string {
 		return e.Message
 	}
 	if e.HTTP != 0 {
-		return fmt.Sprintf("%s: %s (HTTP %d): %s", where, e.Class, e.HTTP, e.Message)
+		return fmt.Sprintf("%s (HTTP %d): %s", where, e.HTTP, e.Message)
 	}
-	return fmt.Sprintf("%s: %s: %s", where, e.Class, e.Message)
+	return where + ": " + e.Message
 }
 
 // Unwrap returns the cause.

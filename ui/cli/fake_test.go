@@ -145,7 +145,7 @@ func (f *fake) turn(uid, prompt string) {
 		f.publish(uid, event.QuestionAsked{ID: "closed", Text: "Too late?"})
 		f.say(uid, "went on")
 	case "provider":
-		end.Reason, end.Err, end.Hint, end.Class = event.TurnFailed, "openai: rate_limit (HTTP 429): slow down", "try later", "rate_limit"
+		end.Reason, end.Err, end.Hint, end.Class = event.TurnFailed, "openai (HTTP 429): slow down", "try later", "rate_limit"
 	case "fail":
 		end.Reason, end.Err = event.TurnFailed, "the disk is full"
 	case "budget":

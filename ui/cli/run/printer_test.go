@@ -191,7 +191,7 @@ func TestAWaitForTheModelIsSaid(t *testing.T) {
 	} {
 		p.showEvent(event.Envelope{Header: event.Header{At: now}, Event: phase})
 	}
-	if got := err.String(); got != "retrying in 1m40s (429 rate_limit)\n" || out.Len() > 0 {
+	if got := err.String(); got != "retrying in 1m40s (429 rate limit)\n" || out.Len() > 0 {
 		t.Errorf("said %q, printed %q", got, out.String())
 	}
 }
