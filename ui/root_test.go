@@ -148,7 +148,7 @@ func TestAPersonTypesAndMovesAround(t *testing.T) {
 	}
 }
 
-// TestAKeyBetweenTwoCtrlCKeepsTheProgram: who clears a line, writes and clears again does not leave.
+// TestAKeyBetweenTwoCtrlCKeepsTheProgram: who clears a line, writes and clears again stays.
 func TestAKeyBetweenTwoCtrlCKeepsTheProgram(t *testing.T) {
 	for _, key := range []string{"ctrl+c", "ctrl+d"} {
 		opt, _ := options(t)
