@@ -431,7 +431,7 @@ func TestAnyEventsKeepThePictureWhole(t *testing.T) {
 				drain(p, p.Update(tea.MouseMsg{X: 3, Y: rapid.IntRange(-2, 40).Draw(rt, "y"), Button: tea.MouseButtonLeft}))
 			case 9:
 				if l := p.script.live; l != nil {
-					say(p, event.MessageDiscarded{MessageID: l.id})
+					say(p, event.MessageDiscarded{MessageID: l.id - rapid.Int64Range(0, 2).Draw(rt, "before")})
 				}
 			}
 			view := p.View()
@@ -445,6 +445,26 @@ func TestAnyEventsKeepThePictureWhole(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestABrokenAnswerGoesWhenAnotherHasReplacedIt: the next one begins first, because the broken one
+// is kept if that fails too.
+func TestABrokenAnswerGoesWhenAnotherHasReplacedIt(t *testing.T) {
+	p := open(t, &world{})
+	whole := assistant(3, "a whole answer")
+	say(p, event.TurnStarted{}, event.MessageAdded{Message: user(1, "go")},
+		event.MessageStarted{MessageID: 2}, event.ReasoningDelta{MessageID: 2, Text: "a broken thought"},
+		event.TextDelta{MessageID: 2, Text: "a brok\n\n- and more"},
+		event.MessageStarted{MessageID: 3}, event.TextDelta{MessageID: 3, Text: "a wh"},
+		event.MessageDiscarded{MessageID: 2, Why: event.DiscardFailed}, event.TextDelta{MessageID: 3, Offset: 4, Text: "ole ans"},
+		event.MessageSealed{Message: whole}, event.TurnEnded{})
+	got := seen(p)
+	if strings.Contains(got, "brok") || strings.Contains(got, "and more") || strings.Contains(got, "thought") {
+		t.Errorf("what was replaced is still there:\n%s", got)
+	}
+	if strings.Count(got, "a whole answer") != 1 || !strings.Contains(got, "Hermes") {
+		t.Errorf("got\n%s", got)
+	}
 }
 
 func TestEndOfABackgroundProcessIsTold(t *testing.T) {

@@ -337,7 +337,7 @@ func (s *script) takeSealed(m chat.Message) {
 func (s *script) discardStreaming(id int64) bool {
 	l := s.live
 	if l == nil || l.id != id {
-		return false
+		return s.removeReplaced(id)
 	}
 	s.pane.list.Splice(l.start, len(l.items))
 	l.thought.body.Reset()
@@ -345,6 +345,32 @@ func (s *script) discardStreaming(id int64) bool {
 	delete(s.known, id)
 	s.live = nil
 	return true
+}
+
+// removeReplaced takes away what a message said whose place another has taken already: it stood
+// until that one had begun.
+func (s *script) removeReplaced(id int64) bool {
+	p, gone := s.pane, false
+	for i := p.list.Len() - 1; i >= 0; i-- {
+		it := p.itemAt(i)
+		switch it.(type) {
+		case *block, *thought:
+		default:
+			continue
+		}
+		if it.messageID() != id {
+			continue
+		}
+		gone = true
+		p.list.Splice(i, 1)
+		if s.live != nil && i < s.live.start {
+			s.live.start--
+		}
+		if i < p.selected {
+			p.selected--
+		}
+	}
+	return gone
 }
 
 // prependMessages puts older messages before what is there.
