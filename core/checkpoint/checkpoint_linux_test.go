@@ -53,6 +53,26 @@ func TestOneFileOfATurn(t *testing.T) {
 	}
 }
 
+// TestWhatATurnMadeAndRemovedIsNoChange: also when its command was recorded before the file was.
+func TestWhatATurnMadeAndRemovedIsNoChange(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, Options{})
+	p.git()
+	p.write("kept", "1\n")
+	turn := p.begin()
+	p.command(turn, func() {})
+	p.file(turn, func() { p.write("kept", "2\n"); p.write("notes/todo", "text\n") }, "kept", "notes/todo")
+	p.command(turn, func() { p.ok(os.RemoveAll(p.path("notes"))) })
+	r := p.end(turn)
+	if len(r.Files) != 1 || r.Files[0].Path != Path(p.path("kept")) {
+		t.Errorf("%+v", r.Files)
+	}
+	p.undo([]string{r.ID})
+	if p.read("kept") != "1\n" {
+		t.Error(p.read("kept"))
+	}
+}
+
 func TestConflictsAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, Options{})

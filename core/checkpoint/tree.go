@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -343,9 +344,16 @@ func (c *comparison) completeToolFile(f *File, p Path, later bool) {
 	}
 	if there {
 		f.After = &now
-	} else if tracked {
+	} else if tracked || c.isGone(p) {
 		f.After = nil // looked at by whoever settles the record
 	}
+}
+
+// isGone reports that nothing stands at a path any more: a command of the turn removed what a tool
+// had written.
+func (c *comparison) isGone(p Path) bool {
+	_, err := os.Lstat(filepath.Join(c.root, string(p)))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (c *comparison) addChange(r *Record, p Path, order int) {
