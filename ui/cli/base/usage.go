@@ -25,15 +25,23 @@ func Subcommands(cmd *cobra.Command, args []string) error {
 func mistaken(cmd *cobra.Command, err error) string {
 	message := strings.ReplaceAll(err.Error(), "\n\n", "\n")
 	path := cmd.CommandPath()
+	before := cmd.Flags().Args()
+	if !cmd.HasParent() && len(before) > 0 && foreignCommands[before[0]].noun {
+		said, _ := foreignWords(before[0])
+		return said
+	}
 	switch {
 	case strings.HasPrefix(message, "unknown command "):
 		return unknownCommand(cmd, quoted(message))
 	case strings.HasPrefix(message, "unknown flag: --"):
 		flag := strings.TrimPrefix(message, "unknown flag: ")
 		if near, ok := nearest.Name(strings.TrimPrefix(flag, "--"), flags(cmd)); ok {
-			return fmt.Sprintf("%s has no flag %s; did you mean --%s?", path, flag, near)
+			return fmt.Sprintf("%s; did you mean --%s?", noFlag(cmd, flag), near)
 		}
-		return fmt.Sprintf("%s has no flag %s; `%s --help` lists them", path, flag, path)
+		return fmt.Sprintf("%s; `%s --help` lists them", noFlag(cmd, flag), path)
+	case strings.HasPrefix(message, "unknown shorthand flag: "):
+		flag := message[strings.LastIndex(message, " ")+1:]
+		return fmt.Sprintf("%s; `%s --help` lists them", noFlag(cmd, flag), path)
 	case strings.HasPrefix(message, "accepts "), strings.HasPrefix(message, "requires "):
 		what := "too few words"
 		if tooMany(message) {
@@ -45,6 +53,13 @@ func mistaken(cmd *cobra.Command, err error) string {
 	}
 }
 
+func noFlag(cmd *cobra.Command, flag string) string {
+	if !cmd.HasParent() {
+		return "there is no flag " + flag
+	}
+	return cmd.CommandPath() + " has no flag " + flag
+}
+
 // unknownCommand is about a word where a command was expected, or nothing.
 func unknownCommand(cmd *cobra.Command, word string) string {
 	path := cmd.CommandPath()
@@ -54,6 +69,9 @@ func unknownCommand(cmd *cobra.Command, word string) string {
 	fix := "`" + path + " --help` lists them"
 	if near, ok := nearest.Name(word, commands(cmd)); ok {
 		fix = "did you mean " + near + "?"
+	}
+	if said, known := foreignWords(word); known && !cmd.HasParent() {
+		return said
 	}
 	if !cmd.HasParent() {
 		return fmt.Sprintf("there is no command %q; %s", word, fix)
@@ -70,7 +88,7 @@ func PromptArgs(cmd *cobra.Command, args []string) error {
 	case len(args) == 1:
 		return UsageError("%s; as a prompt: hermes -- %s", unknownCommand(cmd, args[0]), args[0])
 	}
-	if _, near := nearest.Name(args[0], commands(cmd)); near {
+	if _, near := nearest.Name(args[0], commands(cmd)); near || foreignCommands[args[0]].noun {
 		return UsageError("%s; as a prompt it stands in quotes", unknownCommand(cmd, args[0]))
 	}
 	return nil
