@@ -166,20 +166,20 @@ func (v *usageView) drawComposition(m agent.Composition, w int) []string {
 	s, cells := v.styles, max(min(w-15, 24), 8)
 	out := []string{s.Strong.Render(text.Truncate("The next call", w, "…"))}
 	for _, p := range m.Shares {
-		row := "  " + text.Fit(client.ShareName(p.Name), cells) + fmt.Sprintf("%8d %3d%%", p.Tokens, p.Tokens*100/max(m.Tokens, 1))
+		row := "  " + text.Fit(client.ShareName(p.Name), cells) + fmt.Sprintf("%8s %3d%%", text.Grouped(p.Tokens), p.Tokens*100/max(m.Tokens, 1))
 		bar := ""
 		if w >= narrowUsage {
 			bar = "  " + v.drawBar(p.Tokens, m.Tokens)
 		}
 		out = append(out, text.Truncate(s.Text.Render(row)+s.Accent.Render(bar), w, "…"))
 	}
-	full := fmt.Sprintf("  %s%8d", text.Fit("all, estimated", cells), m.Tokens)
+	full := fmt.Sprintf("  %s%8s", text.Fit("all, estimated", cells), text.Grouped(m.Tokens))
 	if m.Window > 0 {
-		full += fmt.Sprintf("  %d%% of %d", m.Tokens*100/m.Window, m.Window)
+		full += fmt.Sprintf("  %d%% of %s", m.Tokens*100/m.Window, text.Grouped(m.Window))
 	}
 	out = append(out, s.Dim.Render(text.Truncate(full, w, "…")))
 	if m.Counted > 0 {
-		out = append(out, s.Dim.Render(text.Truncate(fmt.Sprintf("  %s%8d", text.Fit("last call, counted", cells), m.Counted), w, "…")))
+		out = append(out, s.Dim.Render(text.Truncate(fmt.Sprintf("  %s%8s", text.Fit("last call, counted", cells), text.Grouped(m.Counted)), w, "…")))
 	}
 	return out
 }
@@ -204,30 +204,30 @@ const wideUsage, narrowUsage = 96, 56
 
 func (v *usageView) nameCells(w int) int {
 	if w >= wideUsage {
-		return max(min(w-73, 44), 12)
+		return max(min(w-78, 44), 12)
 	}
 	if w < narrowUsage {
-		return max(w-19, 12)
+		return max(w-22, 12)
 	}
-	return max(min(w-50, 44), 12)
+	return max(min(w-53, 44), 12)
 }
 
 // usageFacts is a row of sums without its name. What was written to a cache and what was thought
 // are left out where there is no room; at last all but what was read and the cost.
 func usageFacts(w int, calls, read, cached, toCache, written, thought, cost string) string {
 	if w < narrowUsage {
-		return fmt.Sprintf("%8s  %s", read, cost)
+		return fmt.Sprintf("%11s  %s", read, cost)
 	}
 	if w < wideUsage {
-		return fmt.Sprintf("%6s %9s %6s %8s  %s", calls, read, cached, written, cost)
+		return fmt.Sprintf("%6s %11s %6s %9s  %s", calls, read, cached, written, cost)
 	}
-	return fmt.Sprintf("%6s %9s %6s %8s %8s %8s  %s", calls, read, cached, toCache, written, thought, cost)
+	return fmt.Sprintf("%6s %11s %6s %9s %9s %9s  %s", calls, read, cached, toCache, written, thought, cost)
 }
 
 func (v *usageView) drawSum(name string, r store.UsageRow, w int) string {
 	u, s := r.Usage, v.styles
-	facts := usageFacts(w, fmt.Sprint(r.Calls), fmt.Sprint(u.Input), client.CacheRate(u), fmt.Sprint(u.Written), fmt.Sprint(u.Output),
-		fmt.Sprint(u.Reasoning), client.CostWords(r))
+	facts := usageFacts(w, text.Grouped(r.Calls), text.Grouped(u.Input), client.CacheRate(u), text.Grouped(u.Written), text.Grouped(u.Output),
+		text.Grouped(u.Reasoning), client.CostWords(r))
 	cells := v.nameCells(w)
 	return text.Truncate(s.Text.Render(text.Fit("  "+text.Truncate(text.OneLine(name), cells-3, s.Glyphs.Ellipsis), cells))+s.Dim.Render(facts), w, s.Glyphs.Ellipsis)
 }
