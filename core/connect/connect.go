@@ -245,9 +245,15 @@ func (c *Choice) Call(name string, settings *config.Config) error {
 	return nil
 }
 
+// maxName bounds the name of a server, in bytes: what is longer is a key that was pasted too early.
+const maxName = 32
+
 // CheckName says what is wrong with the name of a server of one's own, nil when nothing is.
 func (c Choice) CheckName(settings *config.Config) error {
 	name := c.Server.Name
+	if len(name) > maxName {
+		return fmt.Errorf("a name has at most %d characters; the key is asked for after it", maxName)
+	}
 	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Trim(name, "-") != name {
 		return fmt.Errorf("%q: use small letters, digits and -", name)
 	}

@@ -78,7 +78,7 @@ func TestNamesOfOnesOwnServers(t *testing.T) {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
-	for _, name := range []string{"", "openai", "Lab", "a b", "a.b", "-a", "offline", "moonshot", "dashscope", "glm", "azure", "copilot"} {
+	for _, name := range []string{"", "openai", "Lab", "a b", "a.b", "-a", "offline", "moonshot", "dashscope", "glm", "azure", "copilot", "custom" + strings.Repeat("k", 40)} {
 		if (connect.Choice{Server: connect.Server{Name: name}}).CheckName(nil) == nil {
 			t.Errorf("%q is taken for a name", name)
 		}

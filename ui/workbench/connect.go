@@ -149,7 +149,7 @@ func (c *connecting) askName() tea.Cmd {
 		return c.askKey("")
 	}
 	return showOverlay(ui.NewPrompt(ui.PromptOptions{
-		Title: "Its name", Text: connect.OwnName(s.BaseURL, app.Config()),
+		Title: "A name for " + s.Host(), Text: connect.OwnName(s.BaseURL, app.Config()),
 		Note: func() string { return "in the settings it is providers.NAME, its models are NAME/MODEL" },
 		Done: func(line string) (tea.Cmd, string) {
 			if err := c.choice.Call(strings.TrimSpace(line), app.Config()); err != nil {
