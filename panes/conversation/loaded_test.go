@@ -130,3 +130,23 @@ func TestACallThatACrashEndedClaimsNoTime(t *testing.T) {
 		t.Errorf("after esc:\n%s", v)
 	}
 }
+
+// TestABrokenAnswerGoesWhenAnotherHasReplacedIt: the next one begins first, because the broken one
+// is kept if that fails too.
+func TestABrokenAnswerGoesWhenAnotherHasReplacedIt(t *testing.T) {
+	p := open(t, &world{})
+	whole := assistant(3, "a whole answer")
+	say(p, event.TurnStarted{}, event.MessageAdded{Message: user(1, "go")},
+		event.MessageStarted{MessageID: 2}, event.ReasoningDelta{MessageID: 2, Text: "a broken thought"},
+		event.TextDelta{MessageID: 2, Text: "a brok\n\n- and more"},
+		event.MessageStarted{MessageID: 3}, event.TextDelta{MessageID: 3, Text: "a wh"},
+		event.MessageDiscarded{MessageID: 2, Why: event.DiscardFailed}, event.TextDelta{MessageID: 3, Offset: 4, Text: "ole ans"},
+		event.MessageSealed{Message: whole}, event.TurnEnded{})
+	got := seen(p)
+	if strings.Contains(got, "brok") || strings.Contains(got, "and more") || strings.Contains(got, "thought") {
+		t.Errorf("what was replaced is still there:\n%s", got)
+	}
+	if strings.Count(got, "a whole answer") != 1 || !strings.Contains(got, "Hermes") {
+		t.Errorf("got\n%s", got)
+	}
+}

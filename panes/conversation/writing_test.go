@@ -150,3 +150,17 @@ func TestACommandIsPutBeforeWhatStandsThere(t *testing.T) {
 		t.Errorf("line %q, browsing %v", p.composer.Text(), p.browsing)
 	}
 }
+
+// TestANameOfAnotherProgramIsTheCommand: who types what a peer calls it gets it, by one enter.
+func TestANameOfAnotherProgramIsTheCommand(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	press(p, "/", "r", "e", "d")
+	if v := seen(p); !strings.Contains(v, "/retry") || strings.Contains(v, "/redo") {
+		t.Fatalf("not offered by its own name:\n%s", v)
+	}
+	press(p, "o")
+	if out := press(p, "enter"); len(out) != 1 || out[0].(ui.ShowToast).Text != "ran /redo" {
+		t.Fatalf("said %+v, line %q", out, p.composer.Text())
+	}
+}
