@@ -23,6 +23,31 @@ func TestWhatHasNoEffectIsSaid(t *testing.T) {
 	}
 }
 
+// A mistyped action would be asked of a model, and a mistyped argument is lost: both are said, with
+// their line.
+func TestMistypedActionsAndArgumentsAreSaid(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[string]string{
+		"action: git_dif":             "skill.execution.steps[1].action: git_dif is no action of the program: a model that sees no file would be asked; did you mean git_diff?",
+		"action: 'generate_report\"'": "did you mean generate_report?",
+		"action: git_diff\n        args:\n          targte: main":                       "x.yaml:8: skill.execution.steps[1].args.targte: git_diff takes no targte; did you mean target?",
+		"action: analyze_files\n        args: {filqs: [a]}":                             "analyze_files takes no filqs; did you mean files?",
+		"action: git_dif\n        prompt: What changed?":                                "",
+		"action: git_diff\n        prompt: What changed?\n        args: {targte: main}": "",
+		"action: judge_it\n        args: {whatever: 1}":                                 "",
+		"action: generate_report\n        args: {whatever: 1}":                          "",
+	} {
+		p := Parse("x.yaml", []byte("skill:\n  name: x\n  description: Tries it\n  execution:\n    steps:\n      - "+step+"\n"))
+		var said []string
+		for _, x := range p.Problems {
+			said = append(said, x.Error())
+		}
+		if got := strings.Join(said, "\n"); !strings.Contains(got, want) || want == "" && got != "" || !p.Usable() {
+			t.Errorf("%s:\n%s\nwant %q", step, got, want)
+		}
+	}
+}
+
 func TestInteractiveAsksBeforeCommands(t *testing.T) {
 	t.Parallel()
 	const text = "  execution:\n    strategy: interactive\n    steps:\n      - {name: a, command: echo done, output_key: o}\n"

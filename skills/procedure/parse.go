@@ -242,6 +242,7 @@ func (r *reader) readStep(key string, n *yaml.Node) Step {
 			s.Name = fmt.Sprintf("step in line %d", n.Line)
 		}
 	}
+	r.checkAction(key, n, &s)
 	r.usesOf(key, &s, before)
 	return s
 }
