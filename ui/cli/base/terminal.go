@@ -2,13 +2,17 @@ package base
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"hermes/ui/text"
 )
 
 // Width is how many cells a line of text may have: those of the terminal, and no limit for a file
@@ -42,6 +46,18 @@ func expandHome(path, home string) string {
 		return "."
 	}
 	return path
+}
+
+// JSONFlag gives a command --json; what it points to says whether it was given.
+func JSONFlag(cmd *cobra.Command) *bool { return cmd.Flags().Bool("json", false, "print JSON") }
+
+// TellDone says what was done: as JSON where that was asked for, else in words, on w.
+func (c *Command) TellDone(w io.Writer, asJSON bool, done any, format string, args ...any) error {
+	if asJSON {
+		return WriteJSON(c.Streams.Out, done, true)
+	}
+	_, err := fmt.Fprintln(w, text.Sanitize(fmt.Sprintf(format, args...)))
+	return err
 }
 
 // WriteJSON prints v, indented for a person's eye unless it is one of many lines.

@@ -154,7 +154,7 @@ func (c *command) print(p learn.Proposal) error {
 }
 
 func (c *command) accept() *cobra.Command {
-	var edit bool
+	var edit, asJSON bool
 	cmd := &cobra.Command{
 		Use: "accept <id>", Aliases: []string{"yes"}, Short: "Carry a proposal out; that is a version of the skill, which can be taken back", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: c.complete,
@@ -179,11 +179,11 @@ func (c *command) accept() *cobra.Command {
 			if err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
-			c.Note("%s has version %d; `hermes skills undo %s` takes it back", skills.DescribeKey(done.Skill), done.Version, done.Skill)
-			return nil
+			return c.TellDone(c.Streams.Err, asJSON, done, "%s has version %d; `hermes skills undo %s` takes it back", skills.DescribeKey(done.Skill), done.Version, done.Skill)
 		},
 	}
 	cmd.Flags().BoolVarP(&edit, "edit", "e", false, "change it in your editor first")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the proposal as JSON")
 	return cmd
 }
 
@@ -209,6 +209,7 @@ func (c *command) edit(ctx context.Context, p learn.Proposal) (string, error) {
 }
 
 func (c *command) refuse(name, alias, short string, never bool) *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use: name + " <id>", Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: c.complete,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -219,9 +220,14 @@ func (c *command) refuse(name, alias, short string, never bool) *cobra.Command {
 			if err := l.Refuse(args[0], never); err != nil {
 				return base.Failed(base.ExitUsage, "%w", err)
 			}
-			return nil
+			p, err := l.Find(args[0])
+			if err != nil || !asJSON {
+				return err
+			}
+			return base.WriteJSON(c.Streams.Out, p, true)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the proposal as JSON")
 	if alias != "" {
 		cmd.Aliases = []string{alias}
 	}
@@ -244,6 +250,9 @@ func (c *command) run() *cobra.Command {
 				p, err := program.Learning().ReviewNext(ctx, true)
 				if nothing := (*learn.NothingError)(nil); errors.As(err, &nothing) {
 					c.Note("%s", text.Sanitize(nothing.Why))
+					if asJSON {
+						return base.WriteJSON(c.Streams.Out, nil, true)
+					}
 					return nil
 				}
 				switch {

@@ -92,7 +92,7 @@ func (c *command) storeOne(it recall.Item, asJSON bool) error {
 		c.embedSome(ctx, s)
 		switch {
 		case asJSON:
-			return base.WriteJSON(c.Streams.Out, map[string]any{"id": done.ID, "replaced": done.Replaced, "same": done.Same}, false)
+			return base.WriteJSON(c.Streams.Out, storedJSON(done), false)
 		case done.Same:
 			fmt.Fprintf(c.Streams.Out, "It was there already, as number %d.\n", done.ID)
 		case done.Replaced != 0:

@@ -52,7 +52,9 @@ func (c *command) facts() *cobra.Command {
 
 // byID makes a command that does something to one fact.
 func (c *command) byID(use, short, done string, do func(ctx context.Context, s *recall.Store, id int64) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
+	asJSON := base.JSONFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		id, err := factID(args[0])
 		if err != nil {
 			return err
@@ -61,10 +63,14 @@ func (c *command) byID(use, short, done string, do func(ctx context.Context, s *
 			if err := do(ctx, s, id); err != nil {
 				return factError(id, err)
 			}
-			fmt.Fprintf(c.Streams.Out, done+"\n", id)
-			return nil
+			it, err := s.Get(ctx, id)
+			if err != nil {
+				return factError(id, err)
+			}
+			return c.TellDone(c.Streams.Out, *asJSON, it, done, id)
 		})
-	}}
+	}
+	return cmd
 }
 
 func factID(arg string) (int64, error) {
@@ -104,27 +110,31 @@ func (c *command) useful() *cobra.Command {
 }
 
 func (c *command) amend() *cobra.Command {
-	return &cobra.Command{
-		Use: "amend NUMBER VALUE", Short: "Give a fact another value; the old one is kept as replaced", Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			id, err := factID(args[0])
+	cmd := &cobra.Command{Use: "amend NUMBER VALUE", Short: "Give a fact another value; the old one is kept as replaced", Args: cobra.ExactArgs(2)}
+	asJSON := base.JSONFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		id, err := factID(args[0])
+		if err != nil {
+			return err
+		}
+		return c.withFacts(func(ctx context.Context, s *recall.Store) error {
+			done, err := s.Edit(ctx, id, args[1])
 			if err != nil {
-				return err
+				return factError(id, err)
 			}
-			return c.withFacts(func(ctx context.Context, s *recall.Store) error {
-				done, err := s.Edit(ctx, id, args[1])
-				if err != nil {
-					return factError(id, err)
-				}
-				fmt.Fprintf(c.Streams.Out, "Stored as number %d, in place of number %d.\n", done.ID, done.Replaced)
-				return nil
-			})
-		},
+			return c.TellDone(c.Streams.Out, *asJSON, storedJSON(done), "Stored as number %d, in place of number %d.", done.ID, done.Replaced)
+		})
 	}
+	return cmd
+}
+
+// storedJSON is what a command says of a fact that it stored.
+func storedJSON(done recall.Stored) map[string]any {
+	return map[string]any{"id": done.ID, "replaced": done.Replaced, "same": done.Same}
 }
 
 func (c *command) forget() *cobra.Command {
-	var yes bool
+	var yes, asJSON bool
 	cmd := &cobra.Command{
 		Use: "forget NUMBER...", Short: "Remove facts for good, with what they had replaced", Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -141,7 +151,9 @@ func (c *command) forget() *cobra.Command {
 					if err != nil {
 						return factError(id, err)
 					}
-					c.printFact(it, "")
+					if !asJSON {
+						c.printFact(it, "")
+					}
 				}
 				if !yes {
 					if agreed, err := c.Confirm("Forget this for good?"); err != nil || !agreed {
@@ -152,12 +164,12 @@ func (c *command) forget() *cobra.Command {
 				if err != nil {
 					return base.Failed(base.ExitFailed, "%w", err)
 				}
-				fmt.Fprintf(c.Streams.Out, "%d forgotten.\n", len(gone))
-				return nil
+				return c.TellDone(c.Streams.Out, asJSON, map[string]any{"forgotten": append([]recall.Item{}, gone...)}, "%d forgotten.", len(gone))
 			})
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -181,6 +193,7 @@ func (c *command) export() *cobra.Command {
 
 func (c *command) cleanup() *cobra.Command {
 	var days int
+	var asJSON bool
 	var clean recall.Cleanup
 	cmd := &cobra.Command{
 		Use: "cleanup", Short: "Remove facts that are old and were not used, after an export", Args: cobra.NoArgs,
@@ -194,19 +207,22 @@ func (c *command) cleanup() *cobra.Command {
 				if err != nil {
 					return base.Failed(base.ExitFailed, "%w", err)
 				}
+				words := "Nothing is old enough."
 				switch {
 				case len(gone) == 0:
-					fmt.Fprintln(c.Streams.Out, "Nothing is old enough.")
 				case clean.DryRun:
-					fmt.Fprintf(c.Streams.Out, "%d would go.\n", len(gone))
+					words = fmt.Sprintf("%d would go.", len(gone))
 				default:
-					fmt.Fprintf(c.Streams.Out, "%d removed. They are kept in %s\n", len(gone), exported)
+					words = fmt.Sprintf("%d removed. They are kept in %s", len(gone), exported)
 				}
-				return nil
+				return c.TellDone(c.Streams.Out, asJSON, map[string]any{
+					"gone": append([]recall.Item{}, gone...), "export": exported, "dry_run": clean.DryRun,
+				}, "%s", words)
 			})
 		},
 	}
 	fl := cmd.Flags()
+	fl.BoolVar(&asJSON, "json", false, "print JSON")
 	fl.IntVar(&days, "max-age-days", 90, "`days` after which a fact is old")
 	fl.BoolVar(&clean.KeepUsed, "keep-frequently-accessed", true, "keep old facts that were used within that time")
 	fl.BoolVarP(&clean.DryRun, "dry-run", "n", false, "only say what would go")

@@ -61,15 +61,22 @@ func (c *command) withUser(do func(s *usermodel.Store) error) error {
 }
 
 func (c *command) userChange(use, short string, least, most int, do func(s *usermodel.Store, args []string) (string, error)) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.RangeArgs(least, most), RunE: func(_ *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.RangeArgs(least, most)}
+	asJSON := base.JSONFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		return c.withUser(func(s *usermodel.Store) error {
 			said, err := do(s, args)
-			if err == nil {
-				fmt.Fprintln(c.Streams.Out, text.Sanitize(said))
+			switch {
+			case err != nil:
+				return err
+			case *asJSON:
+				return c.showUser(s, true)
 			}
+			_, err = fmt.Fprintln(c.Streams.Out, text.Sanitize(said))
 			return err
 		})
-	}}
+	}
+	return cmd
 }
 
 func (c *command) showUser(s *usermodel.Store, asJSON bool) error {

@@ -15,6 +15,7 @@ func ProcedureCommand(line *base.Command) *cobra.Command {
 	var f runFlags
 	var set []string
 	var ask request.Request
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "run [name]", Short: "Run a procedure: a skill that is a list of steps", Args: cobra.MaximumNArgs(1),
 		Long: `Run a procedure: a skill that is a list of steps.
@@ -28,6 +29,9 @@ Each step is an ordinary call under the usual approvals: nobody is there to be a
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				ask.Name = args[0]
+			}
+			if asJSON {
+				f.output = "json"
 			}
 			if ask.Name == "" && ask.Resume == "" {
 				return base.Failed(base.ExitUsage, "name a procedure, or a run with --resume")
@@ -54,6 +58,7 @@ Each step is an ordinary call under the usual approvals: nobody is there to be a
 	fl.BoolVar(&ask.DryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.StringVar(&ask.Resume, "resume", "", "go on with the run of this `id`")
 	fl.StringVarP(&f.output, "output", "o", "text", "what stdout gets: text, json or jsonl")
+	fl.BoolVar(&asJSON, "json", false, "the same as --output json")
 	fl.VarP(&f.yes, "yes", "y", "run what would be asked for approval, up to a `level` (0 to 3) or all")
 	fl.Lookup("yes").NoOptDefVal = "all"
 	fl.StringVar(&f.backend, "backend", "", "run commands in the back end of this `name`")

@@ -90,6 +90,7 @@ func (c *command) skillsSwitch(on bool) *cobra.Command {
 	if on {
 		cmd.Use, cmd.Short = "enable <name>...", "Offer these skills again"
 	}
+	asJSON := base.JSONFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		lib, project, start, err := c.SkillLibrary()
 		if err != nil {
@@ -103,7 +104,10 @@ func (c *command) skillsSwitch(on bool) *cobra.Command {
 				return err
 			}
 		}
-		return core.SwitchSkills(start.Config, on, names...)
+		if err := core.SwitchSkills(start.Config, on, names...); err != nil || !*asJSON {
+			return err
+		}
+		return base.WriteJSON(c.Streams.Out, map[string]any{"names": names, "on": on}, true)
 	}
 	return cmd
 }
@@ -202,7 +206,7 @@ func (c *command) skillsUntrust() *cobra.Command {
 }
 
 func (c *command) skillsRemove() *cobra.Command {
-	var yes bool
+	var yes, asJSON bool
 	cmd := &cobra.Command{
 		Use: "remove <name>", Aliases: []string{"rm", "delete"}, Short: "Remove a skill or procedure of the home; undo brings it back", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: c.CompleteSkills,
@@ -231,11 +235,11 @@ func (c *command) skillsRemove() *cobra.Command {
 			if err := lib.Apply(change, "user"); err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
-			c.Note("removed; `hermes skills undo %s` brings it back", key)
-			return nil
+			return c.tellChanged(lib, key, asJSON, "removed; `hermes skills undo %s` brings it back", key)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the version that it made as JSON")
 	return cmd
 }
 
@@ -252,19 +256,22 @@ func (c *command) textCalled(ctx context.Context, lib *skill.Library, project, n
 }
 
 func (c *command) skillsUndo() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use: "undo <name>", Short: "Take back the last change of a skill or procedure that hermes made", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lib, _, _, err := c.SkillLibrary()
 			if err != nil {
 				return err
 			}
-			what, err := lib.Undo(lib.KeyOf(cmd.Context(), args[0]))
+			key := lib.KeyOf(cmd.Context(), args[0])
+			what, err := lib.Undo(key)
 			if err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
-			c.Note("taken back: %s", what)
-			return nil
+			return c.tellChanged(lib, key, asJSON, "taken back: %s", what)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the version that it made as JSON")
+	return cmd
 }

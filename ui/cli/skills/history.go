@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/core"
+	"hermes/core/chat"
 	"hermes/core/learn"
 	"hermes/core/skill"
 	"hermes/skills"
@@ -163,7 +164,8 @@ func versionOf(h skills.History, s string) (int, error) {
 }
 
 func (c *command) skillsDiff() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use: "diff <name> [from] [to]", Short: "Show what is different between two versions of a skill or procedure; without them what the last one changed", Args: cobra.RangeArgs(1, 3),
 		Example: `  hermes skills diff release
   hermes skills diff release 2 5`,
@@ -185,7 +187,11 @@ func (c *command) skillsDiff() *cobra.Command {
 					return err
 				}
 			}
-			for _, d := range skill.Compare(h, from, to) {
+			files := skill.Compare(h, from, to)
+			if asJSON {
+				return base.WriteJSON(c.Streams.Out, append([]chat.FileDiff{}, files...), true)
+			}
+			for _, d := range files {
 				if _, err := fmt.Fprint(c.Streams.Out, text.Sanitize(d.Unified)); err != nil {
 					return err
 				}
@@ -193,10 +199,13 @@ func (c *command) skillsDiff() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
 func (c *command) skillsRollback() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use: "rollback <name> [version]", Short: "Make a skill or procedure what it was after a version; without one, before the last change", Args: cobra.RangeArgs(1, 2),
 		Long: `Make a skill or procedure what it was after a version; without one, before the last change.
 
@@ -216,8 +225,7 @@ This is a new version, so it can be taken back as well: nothing is lost.`,
 				if err != nil {
 					return base.Failed(base.ExitFailed, "%w", err)
 				}
-				c.Note("taken back: %s", text.Sanitize(what))
-				return nil
+				return c.tellChanged(lib, h.Name, asJSON, "taken back: %s", what)
 			}
 			to, err := versionOf(h, args[1])
 			if err != nil {
@@ -227,8 +235,24 @@ This is a new version, so it can be taken back as well: nothing is lost.`,
 			if err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
-			c.Note("%s is as at version %d; that is version %d", args[0], to, v.Number)
-			return nil
+			return c.tellChanged(lib, h.Name, asJSON, "%s is as at version %d; that is version %d", args[0], to, v.Number)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the version that it made as JSON")
+	return cmd
+}
+
+// tellChanged says what was done to a skill or procedure: in words, or as its newest version.
+func (c *command) tellChanged(lib *skill.Library, key string, asJSON bool, format string, args ...any) error {
+	var last any
+	if asJSON {
+		h, err := lib.Edits.History(key)
+		if err != nil {
+			return base.Failed(base.ExitFailed, "%w", err)
+		}
+		if rows := versionsJSON(h, nil, nil); len(rows) > 0 {
+			last = rows[len(rows)-1]
+		}
+	}
+	return c.TellDone(c.Streams.Err, asJSON, last, format, args...)
 }

@@ -31,6 +31,17 @@ type installing struct {
 	category string
 	yes      bool
 	update   bool
+	asJSON   bool
+	done     []installedJSON
+}
+
+// installedJSON is what `hermes skills install --json` prints of each that was chosen and can be
+// used.
+type installedJSON struct {
+	Name    string   `json:"name"` // its key: procedure:NAME is a procedure
+	Asks    []string `json:"asks"` // what it brings and asks for, a line each
+	Changed bool     `json:"changed"`
+	Error   string   `json:"error,omitempty"`
 }
 
 func (c *command) skillsInstall() *cobra.Command {
@@ -49,7 +60,7 @@ came from stands in skills/.hub/lock.json.`,
   hermes skills install --update ./my-skill`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Source, in.names = args[0], args[1:]
-			return c.install(cmd.Context(), in)
+			return c.tellInstalled(&in, c.install(cmd.Context(), &in))
 		},
 	}
 	fl := cmd.Flags()
@@ -58,11 +69,20 @@ came from stands in skills/.hub/lock.json.`,
 	fl.StringVar(&in.category, "category", "", "put them into this `folder`, for example devops")
 	fl.BoolVar(&in.update, "update", false, "replace skills of the same name that are in the home")
 	fl.BoolVarP(&in.yes, "yes", "y", false, "do not ask")
+	fl.BoolVar(&in.asJSON, "json", false, "print what was installed as JSON")
 	return cmd
 }
 
+// tellInstalled prints what came of an installation, where it got that far.
+func (c *command) tellInstalled(in *installing, err error) error {
+	if !in.asJSON || in.done == nil && err != nil {
+		return err
+	}
+	return errors.Join(base.WriteJSON(c.Streams.Out, append([]installedJSON{}, in.done...), true), err)
+}
+
 func (c *command) skillsUpdate() *cobra.Command {
-	var yes bool
+	var all installing
 	cmd := &cobra.Command{
 		Use: "update [name...]", Short: "Fetch installed skills again from where they came from",
 		Long: `Fetch installed skills again from where they came from, as skills/.hub/lock.json says, and install what has changed, after the same look.
@@ -88,18 +108,21 @@ Without a name all of them.`,
 				if name, _ := skills.SplitKey(name); !ok {
 					return base.Failed(base.ExitUsage, "%s was not installed from elsewhere", base.OneLine(name))
 				}
-				failed = errors.Join(failed, c.install(cmd.Context(), installing{
-					Request: quarantine.Request{Source: e.Source, Ref: e.Ref, Path: e.Path}, names: []string{name}, yes: yes, update: true,
-				}))
+				one := installing{
+					Request: quarantine.Request{Source: e.Source, Ref: e.Ref, Path: e.Path}, names: []string{name}, yes: all.yes, update: true,
+				}
+				failed = errors.Join(failed, c.install(cmd.Context(), &one))
+				all.done = append(all.done, one.done...)
 			}
-			return failed
+			return c.tellInstalled(&all, failed)
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&all.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&all.asJSON, "json", false, "print what was installed as JSON")
 	return cmd
 }
 
-func (c *command) install(ctx context.Context, in installing) error {
+func (c *command) install(ctx context.Context, in *installing) error {
 	lib, _, _, err := c.SkillLibrary()
 	if err != nil {
 		return err
@@ -128,10 +151,14 @@ func (c *command) install(ctx context.Context, in installing) error {
 	}
 	failed := len(list) - len(good)
 	for _, i := range good {
-		if err := c.installOne(ctx, lib, got, in, i); err != nil {
-			c.Note("%s: %s", base.OneLine(i.Name()), base.OneLine(err.Error()))
+		changed, err := c.installOne(ctx, lib, got, in, i)
+		done := installedJSON{Name: i.Key, Asks: append([]string{}, i.Facts...), Changed: changed}
+		if err != nil {
+			done.Error = base.OneLine(err.Error())
+			c.Note("%s: %s", base.OneLine(i.Name()), done.Error)
 			failed++
 		}
+		in.done = append(in.done, done)
 	}
 	if failed > 0 {
 		return base.Failed(base.ExitFailed, "%d of %d could not be installed", failed, len(list))
@@ -219,23 +246,22 @@ func (c *command) inspect(dir string, list []hub.Item) (good []hub.Item) {
 
 // installOne copies a skill or procedure file by file through the library, so that each is checked,
 // kept and told.
-func (c *command) installOne(ctx context.Context, lib *skill.Library, got *hub.Fetched, in installing, i hub.Item) error {
+func (c *command) installOne(ctx context.Context, lib *skill.Library, got *hub.Fetched, in *installing, i hub.Item) (changed bool, err error) {
 	head, err := i.Text()
 	if err != nil {
-		return err
+		return false, err
 	}
 	from := skills.Provenance{Why: "installed from " + base.OneLine(got.Source)}
 	r := skills.Request{Op: skills.Create, Name: i.Key, Category: in.category, Content: string(head)}
 	old, there := ownItem(ctx, lib, i.Key)
 	if there {
 		if !in.update {
-			return fmt.Errorf("%s is in the home already; --update replaces it", skills.DescribeKey(i.Key))
+			return false, fmt.Errorf("%s is in the home already; --update replaces it", skills.DescribeKey(i.Key))
 		}
 		r.Op, r.Category = skills.Edit, ""
 	}
-	changed, err := c.makeChange(ctx, lib, r, from)
-	if err != nil {
-		return err
+	if changed, err = c.makeChange(ctx, lib, r, from); err != nil {
+		return changed, err
 	}
 	entry := quarantine.Installed{
 		Source: got.Source, Kind: got.Kind, Path: in.Path, Ref: in.Ref, Commit: got.Commit, InstalledAt: time.Now().UTC(), Files: []string{i.Main},
@@ -250,7 +276,7 @@ func (c *command) installOne(ctx context.Context, lib *skill.Library, got *hub.F
 		}
 		did, err := c.makeChange(ctx, lib, skills.Request{Op: skills.WriteFile, Name: i.Key, File: rel, Content: body}, from)
 		if err != nil {
-			return fmt.Errorf("%s: %w; what was installed of it stays, `hermes skills remove %s` removes it", rel, err, i.Key)
+			return changed, fmt.Errorf("%s: %w; what was installed of it stays, `hermes skills remove %s` removes it", rel, err, i.Key)
 		}
 		changed = changed || did
 		entry.Files = append(entry.Files, rel)
@@ -262,20 +288,20 @@ func (c *command) installOne(ctx context.Context, lib *skill.Library, got *hub.F
 		}
 		did, err := c.makeChange(ctx, lib, skills.Request{Op: skills.RemoveFile, Name: i.Key, File: rel}, from)
 		if err != nil {
-			return fmt.Errorf("%s: %w", rel, err)
+			return changed, fmt.Errorf("%s: %w", rel, err)
 		}
 		changed = changed || did
 	}
 	entry.Hash = hex.EncodeToString(sum.Sum(nil))
 	if err := quarantine.Record(hub.LockPath(lib.Edits.Dir), i.Key, entry); err != nil {
-		return err
+		return changed, err
 	}
 	if !changed {
 		c.Note("%s is as it was", i.Name())
-		return nil
+		return false, nil
 	}
 	c.Note("%s is installed; /%s uses it, `hermes skills view %s` shows it", i.Name(), i.Name(), i.Name())
-	return nil
+	return true, nil
 }
 
 // ownItem is what the home has of a key, of which the files beside it are removed with an update.
@@ -310,7 +336,7 @@ func (c *command) makeChange(ctx context.Context, lib *skill.Library, r skills.R
 
 func (c *command) skillsExport() *cobra.Command {
 	var to string
-	var force bool
+	var force, asJSON bool
 	cmd := &cobra.Command{
 		Use: "export <name>", Short: "Write a skill or procedure as an archive that install and other programs read", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: c.CompleteSkills,
@@ -321,21 +347,22 @@ func (c *command) skillsExport() *cobra.Command {
 				return err
 			}
 			if p := procedureCalled(cmd.Context(), lib, project, args[0]); p != nil {
-				return c.export(hub.ItemOfProcedure(p), to, force)
+				return c.export(hub.ItemOfProcedure(p), to, force, asJSON)
 			}
 			s, err := c.skillCalled(cmd.Context(), lib, project, args[0])
 			if err != nil {
 				return err
 			}
-			return c.export(hub.ItemOf(s), to, force)
+			return c.export(hub.ItemOf(s), to, force, asJSON)
 		},
 	}
 	cmd.Flags().StringVarP(&to, "output", "o", "", "the `file`; - is standard output; else NAME.skill in this folder")
 	cmd.Flags().BoolVar(&force, "force", false, "replace the file when there is one")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func (c *command) export(i hub.Item, to string, force bool) error {
+func (c *command) export(i hub.Item, to string, force, asJSON bool) error {
 	if to == "-" {
 		left, err := hub.Pack(c.Streams.Out, i)
 		return c.exported(left, err)
@@ -361,8 +388,7 @@ func (c *command) export(i hub.Item, to string, force bool) error {
 	if full, err := filepath.Abs(to); err == nil {
 		to = full
 	}
-	c.Note("%s", to)
-	return nil
+	return c.TellDone(c.Streams.Err, asJSON, map[string]any{"name": i.Key, "file": to, "left_out": append([]string{}, left...)}, "%s", to)
 }
 
 func (c *command) exported(left []string, err error) error {

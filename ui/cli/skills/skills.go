@@ -118,8 +118,20 @@ func wrong(catalog *skills.Catalog, rows []skill.Row) int {
 	return n
 }
 
+// viewJSON is what `hermes skills view --json` prints.
+type viewJSON struct {
+	Name   string        `json:"name"`
+	Source skills.Source `json:"source"`
+	File   string        `json:"file"`
+	Text   string        `json:"text"`
+	Files  []string      `json:"files"` // beside it
+	Asks   *skill.Wish   `json:"asks"`
+	Hits   []skill.Hit   `json:"hits"` // orders to the agent
+}
+
 func (c *command) skillsView() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use: "view <name> [file]", Aliases: []string{"show"}, Short: "Print a skill, or a file of it, as it stands on disk", Args: cobra.RangeArgs(1, 2),
 		ValidArgsFunction: c.CompleteSkills,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -128,6 +140,11 @@ func (c *command) skillsView() *cobra.Command {
 				return err
 			}
 			if p := procedureCalled(cmd.Context(), lib, project, args[0]); p != nil {
+				if asJSON {
+					return base.WriteJSON(c.Streams.Out, viewJSON{
+						Name: p.Name, Source: p.Source, File: p.File, Text: p.Text, Files: []string{}, Hits: append([]skill.Hit{}, p.Hits...),
+					}, true)
+				}
 				_, err := fmt.Fprintln(c.Streams.Out, strings.TrimRight(text.Sanitize(p.Text), "\n"))
 				return err
 			}
@@ -147,6 +164,17 @@ func (c *command) skillsView() *cobra.Command {
 			if err != nil {
 				return base.Failed(base.ExitFailed, "skill %s: %w", args[0], err)
 			}
+			if asJSON {
+				file := append(args, skills.File)[1]
+				w, err := lib.WishOf(s)
+				if err != nil {
+					return base.Failed(base.ExitFailed, "skill %s: %w", args[0], err)
+				}
+				return base.WriteJSON(c.Streams.Out, viewJSON{
+					Name: s.Name, Source: s.Source, File: s.Path(file), Text: body, Files: append([]string{}, s.Files()...), Asks: w,
+					Hits: append([]skill.Hit{}, skill.CheckAll(s)...),
+				}, true)
+			}
 			if _, err = fmt.Fprintln(c.Streams.Out, strings.TrimRight(text.Sanitize(body), "\n")); err != nil {
 				return err
 			}
@@ -164,6 +192,8 @@ func (c *command) skillsView() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
 // noteWish says what a skill asks for, and what was answered.
