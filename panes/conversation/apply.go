@@ -6,6 +6,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui"
+	"hermes/ui/text"
 )
 
 // applyEvent folds one event and reports whether the picture changed. Events of other sessions are
@@ -149,7 +150,7 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 	case event.HookRan:
 		return p.showHookRun(ev)
 	case event.ProcessEnded:
-		s.addNote(noteDim, "", fmt.Sprintf("%s ended with exit code %d after %s: %s", oneLine(ev.ID), ev.ExitCode, formatDuration(ev.Took), oneLine(ev.Command)), "")
+		s.addNote(noteDim, "", fmt.Sprintf("%s ended with exit code %d after %s: %s", oneLine(ev.ID), ev.ExitCode, text.Duration(ev.Took), oneLine(ev.Command)), "")
 	case event.Notice:
 		level := map[event.Level]noteLevel{event.Info: noteInfo, event.Warn: noteWarn, event.Error: noteBad}[ev.Level]
 		if said := oneLine(ev.Text); said != "" {
@@ -267,7 +268,7 @@ func (p *Pane) turnEnded(ev event.TurnEnded) {
 		s.head.noteTurnEnd(ev)
 		s.head = nil
 	}
-	took, hint := formatDuration(ev.Took), ui.HintWords(ev.Hint, ev.Do)
+	took, hint := text.Duration(ev.Took), ui.HintWords(ev.Hint, ev.Do)
 	g := p.env.s.Glyphs
 	switch ev.Reason {
 	case event.TurnDone:

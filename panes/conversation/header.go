@@ -44,7 +44,7 @@ func (h *header) Lines(w int) []string {
 // noteTurnEnd takes over what the turn took and used.
 func (h *header) noteTurnEnd(ev event.TurnEnded) {
 	if ev.Reason == event.TurnDone {
-		h.took = formatDuration(ev.Took)
+		h.took = text.Duration(ev.Took)
 	}
 	h.usage = ev.Usage
 	h.bumpVersion()

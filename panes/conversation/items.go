@@ -207,7 +207,7 @@ func (t *thought) headingLine() string {
 	case t.live:
 		return "thinking"
 	case t.took >= time.Second/20: // less would be 0.0 s
-		return "thought " + formatDuration(t.took)
+		return "thought " + text.Duration(t.took)
 	default:
 		return "thought"
 	}
@@ -294,20 +294,6 @@ func (n *note) Lines(w int) []string {
 func (n *note) plainText() (string, string) {
 	return strings.TrimSpace(n.body + "\n" + n.hint),
 		"note"
-}
-
-// formatDuration writes a duration the way people read it: "0.4 s", "41 s", "3:07", "1:02:09".
-func formatDuration(d time.Duration) string {
-	switch s := int(d.Seconds()); {
-	case d < 10*time.Second:
-		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
-	case s < 60:
-		return strconv.Itoa(s) + " s"
-	case s < 3600:
-		return strconv.Itoa(s/60) + ":" + twoDigits(s%60)
-	default:
-		return strconv.Itoa(s/3600) + ":" + twoDigits(s/60%60) + ":" + twoDigits(s%60)
-	}
 }
 
 func twoDigits(n int) string {

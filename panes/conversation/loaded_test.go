@@ -113,7 +113,7 @@ func TestAPersonsCommandsAreSetOff(t *testing.T) {
 func TestADeniedCallIsDeniedAfterAReload(t *testing.T) {
 	no := chat.ToolResult{CallID: "a", Name: "terminal", Text: "Denied by the person.", IsError: true, Denied: true}
 	all := []chat.Message{user(1, "go"), assistant(2, "", toolCall("a", "make")), {ID: 3, Seq: 3, Role: chat.RoleTool, At: start, Result: &no}}
-	if v := seen(open(t, &world{messages: all})); !strings.Contains(v, "make") || !strings.Contains(v, " denied") || strings.Contains(v, "failed") || strings.Contains(v, " 0.0 s") {
+	if v := seen(open(t, &world{messages: all})); !strings.Contains(v, "make") || !strings.Contains(v, " denied") || strings.Contains(v, "failed") || strings.Contains(v, " 0 ms") {
 		t.Errorf("after a reload:\n%s", v)
 	}
 }
@@ -122,7 +122,7 @@ func TestADeniedCallIsDeniedAfterAReload(t *testing.T) {
 func TestACallThatACrashEndedClaimsNoTime(t *testing.T) {
 	cut := chat.ToolResult{CallID: "a", Name: "terminal", Text: "The program ended.", IsError: true, Interrupted: true}
 	all := []chat.Message{user(1, "go"), assistant(2, "", toolCall("a", "make")), {ID: 3, Seq: 3, Role: chat.RoleTool, At: start, Result: &cut}}
-	if v := seen(open(t, &world{messages: all})); !strings.Contains(v, "interrupted") || strings.Contains(v, " 0.0 s") {
+	if v := seen(open(t, &world{messages: all})); !strings.Contains(v, "interrupted") || strings.Contains(v, " 0 ms") {
 		t.Errorf("after a crash:\n%s", v)
 	}
 	cut.Took = 4 * time.Second

@@ -122,7 +122,7 @@ func (s *script) assistantItems(m chat.Message) []list.Item {
 	if s.head != nil {
 		s.head.usage = s.head.usage.Add(m.Usage)
 		if s.head.took = ""; m.Took > 0 && len(m.Calls) == 0 && m.Status != chat.StatusCancelled {
-			s.head.took = formatDuration(m.Took)
+			s.head.took = text.Duration(m.Took)
 		}
 	}
 	if m.Reasoning != "" {

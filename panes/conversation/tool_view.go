@@ -240,7 +240,7 @@ func (c *call) shownGist(w int) string {
 // soon as they are read.
 func (c *call) clockText() string {
 	if d := c.timeTaken(); !c.isRunning() || d >= 10*time.Second {
-		return formatDuration(d)
+		return text.Duration(d)
 	}
 	return strconv.Itoa(int(c.timeTaken().Seconds())) + " s"
 }

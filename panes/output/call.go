@@ -135,7 +135,7 @@ func (c *call) clockText(now time.Time) string {
 	if c.isRunning() && d < 10*time.Second {
 		return strconv.Itoa(int(max(0, d).Seconds())) + " s"
 	}
-	return formatClock(d)
+	return text.Duration(d)
 }
 
 // outcomeText says how the call went, in a word or two.

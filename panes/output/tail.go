@@ -74,7 +74,7 @@ func (c *call) verdictRow(w int, s *style.Styles) string {
 	}
 	line := c.outcomeText()
 	if c.hasClock() {
-		line += " after " + formatClock(c.elapsedAt(time.Time{}))
+		line += " after " + text.Duration(c.elapsedAt(time.Time{}))
 	}
 	if c.backend != "" {
 		line += " in " + c.backend

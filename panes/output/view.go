@@ -3,7 +3,6 @@ package output
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/lipgloss"
 
@@ -182,20 +181,4 @@ func (p *Pane) withChip(rows []string, chip string) []string {
 	last := len(rows) - 1
 	rows[last] = text.Fit(rows[last], p.w-w) + p.styles.Chip.Render(chip)
 	return rows
-}
-
-// formatClock shows a duration as screens do: 4 ms, 6.2 s, 41 s, 2:05, 1:02:03.
-func formatClock(d time.Duration) string {
-	switch d = max(0, d); {
-	case d < 100*time.Millisecond:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
-	default:
-		return fmt.Sprintf("%d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
-	}
 }

@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -227,6 +228,17 @@ func TestThousands(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1k", 1099: "1k", 4915: "4.9k", 9999: "9.9k", 10_000: "10k", 12_345: "12k", 1_234_567: "1.2M"} {
 		if got := Thousands(n); got != want {
 			t.Errorf("Thousands(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0 ms", 4 * time.Millisecond: "4 ms", 100 * time.Millisecond: "0.1 s", 6200 * time.Millisecond: "6.2 s",
+		41 * time.Second: "41 s", 125 * time.Second: "2:05", time.Hour + 2*time.Minute + 3*time.Second: "1:02:03",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%v is %q, not %q", d, got, want)
 		}
 	}
 }
