@@ -67,10 +67,18 @@ func anyParts(r *rand.Rand) (out []chat.Part) {
 	return out
 }
 
+// histories is how many are made up; `make check` has the whole number.
+func histories() uint64 {
+	if testing.Short() {
+		return 1000
+	}
+	return 10_000
+}
+
 // Whatever was said: after pruning up to any message every provider takes it.
 func TestPrunedHistoriesAreSound(t *testing.T) {
 	testskip.WithoutRace(t, "ten thousand histories")
-	for seed := range uint64(10_000) {
+	for seed := range histories() {
 		r := rand.New(rand.NewPCG(seed, 1))
 		h := anyHistory(r)
 		before := results(h)
@@ -97,7 +105,7 @@ func TestPrunedHistoriesAreSound(t *testing.T) {
 func TestCompressedHistoriesAreSound(t *testing.T) {
 	testskip.WithoutRace(t, "ten thousand histories")
 	compressed := 0
-	for seed := range uint64(10_000) {
+	for seed := range histories() {
 		r := rand.New(rand.NewPCG(seed, 2))
 		h := anyHistory(r)
 		for i := range h {
@@ -137,7 +145,7 @@ func TestCompressedHistoriesAreSound(t *testing.T) {
 		}
 		compressed++
 	}
-	if compressed < 5000 {
+	if compressed < int(histories())/2 {
 		t.Errorf("only %d histories were compressed", compressed)
 	}
 }

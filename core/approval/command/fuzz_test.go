@@ -46,7 +46,7 @@ func FuzzAnalyse(f *testing.F) {
 
 // Texts that are made to be slow to read.
 func TestPathologicalTextsAreBounded(t *testing.T) {
-	testskip.WithoutRace(t, "reads what takes long on purpose")
+	testskip.LongWithoutRace(t, "reads what takes long on purpose")
 	c := placeForTests()
 	many := strings.Repeat
 	for _, text := range []string{
@@ -74,7 +74,7 @@ func TestPathologicalTextsAreBounded(t *testing.T) {
 // the figure.
 func TestAnalyserIsFast(t *testing.T) {
 	took := measure(t)
-	if p95 := took[len(took)*95/100]; p95 > 2*time.Millisecond {
+	if p95 := took[len(took)*95/100]; p95 > testwait.Within(2*time.Millisecond) {
 		t.Errorf("p95 is %s a command", p95)
 	}
 }
