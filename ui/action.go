@@ -17,7 +17,7 @@ type Action struct {
 	Bar       string // one or two words for the bottom row; Title when empty
 	InBar     bool   // one of the two or three that the pane's bottom row shows
 	Card      bool   // one of the keys that matter most: help begins with them
-	First     bool   // one of the commands that are used most: the list behind / begins with them
+	First     bool   // one of the commands that are used most: / and the palette begin with them
 	Dangerous bool   // asks before it runs
 	Hidden    bool   // dispatched but not listed (variants of a listed one)
 

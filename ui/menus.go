@@ -83,13 +83,19 @@ func (f *frame) openPalette() {
 }
 
 // maxSuggested is how many suggestions stand above all commands.
-const maxSuggested = 6
+const maxSuggested = 8
 
-// takeSuggested takes out of items what the person ran last and what the focused pane offers first.
+// takeSuggested takes out of items what the person ran last, what the focused pane offers first,
+// and what is used most.
 func (f *frame) takeSuggested(table []entry, items []Item) []Item {
 	wanted := slices.Clone(f.recent)
 	for _, e := range table {
 		if e.InBar && e.owner != nil && e.owner == f.focusedPane() {
+			wanted = append(wanted, e.ID)
+		}
+	}
+	for _, e := range table {
+		if e.First {
 			wanted = append(wanted, e.ID)
 		}
 	}

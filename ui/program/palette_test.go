@@ -22,6 +22,9 @@ func TestThePaletteSuggestsAndFindsWholeWordsFirst(t *testing.T) {
 	if at, rest := strings.Index(p, "suggested"), strings.Index(p, "Mouse on or off"); rest < at {
 		t.Errorf("what ran last is not suggested:\n%s", p)
 	}
+	if _, list, _ := strings.Cut(p, "suggested"); !strings.Contains(strings.Join(strings.SplitN(list, "\n", 10)[:9], "\n"), "Choose the model") {
+		t.Errorf("what is used most is not suggested:\n%s", p)
+	}
 	s.Type("model")
 	s.Wait("the model first", func(p string) bool {
 		_, list, ok := strings.Cut(p, "❯ model")
