@@ -114,7 +114,7 @@ func TestTheModelForApprovals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"yes", "no", "own"} {
-		if said, err := (judge{x.App}).Answer(context.Background(), "a", "judge", "rm x"); err != nil || said != want {
+		if said, err := (approvalModel{x.App}).Answer(context.Background(), "a", "judge", "rm x"); err != nil || said != want {
 			t.Errorf("%q %v, want %q", said, err, want)
 		}
 	}
@@ -133,7 +133,7 @@ func TestAVerdictSurvivesFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"yes", "spare"} {
-		if said, err := (judge{x.App}).Answer(context.Background(), "a", "judge", "rm x"); err != nil || said != want {
+		if said, err := (approvalModel{x.App}).Answer(context.Background(), "a", "judge", "rm x"); err != nil || said != want {
 			t.Errorf("%q %v, want %q", said, err, want)
 		}
 	}

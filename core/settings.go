@@ -36,7 +36,7 @@ func (a *App) approvalPolicy() approval.Policy {
 	c := a.Config()
 	return approval.Policy{
 		Mode: approval.Mode(c.Approvals.Mode), Timeout: c.Approvals.Timeout, Allow: c.CommandAllowlist, Deny: c.Approvals.Deny,
-		Level: approval.Level(c.Approvals.Level), Remember: c.Approvals.Remember, Judge: judge{a}, DataDir: c.Paths().Home, Unkept: a.whyUnkept,
+		Level: approval.Level(c.Approvals.Level), Remember: c.Approvals.Remember, Judge: approvalModel{a}, DataDir: c.Paths().Home, Unkept: a.whyUnkept,
 	}
 }
 

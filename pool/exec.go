@@ -18,7 +18,7 @@ import (
 
 // lease is a back end that is held ready for one command.
 type lease struct {
-	*use
+	*heldUse
 	m     *machine
 	notes []string // warnings
 }
@@ -110,11 +110,11 @@ func (p *Pool) holdBackend(ctx context.Context, s *session, r backend.Request, n
 	if err != nil {
 		return nil, err
 	}
-	return &lease{use: u, m: m}, nil
+	return &lease{heldUse: u, m: m}, nil
 }
 
 // holdWhenUp holds a back end as soon as the session may have it up and it is.
-func (p *Pool) holdWhenUp(ctx context.Context, m *machine, session, command string) (*use, error) {
+func (p *Pool) holdWhenUp(ctx context.Context, m *machine, session, command string) (*heldUse, error) {
 	admitted, err := p.admitCall(ctx, m)
 	if err != nil {
 		return nil, err

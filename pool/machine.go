@@ -55,7 +55,7 @@ type machine struct {
 	over    chan struct{}  // closed when this epoch ends
 	news    []tiding       // what those should know who used an earlier epoch
 	seen    map[string]int // epoch of a session's last use
-	uses    []*use         // calls and background processes now, oldest first
+	uses    []*heldUse     // calls and background processes now, oldest first
 	empty   chan struct{}  // closed when the last use ends; nil when nobody waits for that
 	keeps   int            // those who hold it up without a command in it
 	wanted  int            // admitted calls that wait for it
@@ -101,7 +101,7 @@ func (m *machine) markFailed(err error) *machine {
 // acquireUse makes the back end ready, if need be together with others who want it, and holds it
 // until the use is released. Ctx bounds this caller's patience only: the start goes on for the
 // others.
-func (m *machine) acquireUse(ctx context.Context, session, command string) (*use, error) {
+func (m *machine) acquireUse(ctx context.Context, session, command string) (*heldUse, error) {
 	for {
 		m.mu.Lock()
 		if m.state == event.BackendReady && m.job == nil && m.gone == nil {

@@ -2,6 +2,7 @@
 // good for and then how the thing is done, and files beside it that are read when they are needed.
 // It finds, reads, checks, watches, changes and trusts such folders, and holds the ones that come
 // with the program (builtin/). The format is that of hermes-agent and of the public Agent Skills.
+// What the agent and its person get of them is package core/skill.
 //
 // The contract:
 //

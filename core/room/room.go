@@ -76,14 +76,15 @@ func (f Finder) of(session string, s backend.Status) Room {
 		}
 	}
 	r.Files = &files.Far{Ask: func(ctx context.Context, name, path string, request []byte) ([]byte, error) {
-		return ask(ctx, f.Pool, backend.Request{
+		return execWhole(ctx, f.Pool, backend.Request{
 			Session: session, Backend: s.Name, Argv: []string{name, path}, Files: true, Stdin: request, MaxOutput: files.MaxReply,
 		})
 	}}
 	return r
 }
 
-func ask(ctx context.Context, pool backend.Pool, r backend.Request) ([]byte, error) {
+// execWhole is the output of a command, which must have come whole.
+func execWhole(ctx context.Context, pool backend.Pool, r backend.Request) ([]byte, error) {
 	res, err := pool.Exec(ctx, r)
 	switch {
 	case err != nil:

@@ -1,5 +1,6 @@
 // Package skill is what the agent and its person get of skills: found for a project, kept until
-// something changes, scanned before a model reads them and before they are written.
+// something changes, scanned before a model reads them and before they are written. What a
+// skill is on disk is package skills.
 //
 // The contract:
 //

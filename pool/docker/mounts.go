@@ -16,8 +16,8 @@ import (
 	"hermes/pool"
 )
 
-// guard decides what of the host may be seen in a container.
-type guard struct {
+// mountRules decide what of the host may be seen in a container.
+type mountRules struct {
 	home  string // the user's
 	agent string // Hermes' own data folder
 	local bool   // the engine sees the files that we see, so that links and sockets can be looked at
@@ -25,7 +25,7 @@ type guard struct {
 
 // closedDirs are folders that nothing may be mounted from, from their parents neither. Below them
 // only what open names.
-func (g guard) closedDirs() []string {
+func (g mountRules) closedDirs() []string {
 	list := []string{"/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/boot", "/var/lib/docker", "/var/lib/containerd", "/var/lib/containers"}
 	for _, name := range []string{".ssh", ".aws", ".gnupg", ".docker", ".kube", ".config/gcloud", ".netrc", ".hermes"} {
 		if g.home != "" {
@@ -40,7 +40,7 @@ func (g guard) closedDirs() []string {
 
 // openDirs are folders below closed ones that may be mounted: caches are made for it, certificates
 // are public.
-func (g guard) openDirs(readOnly bool) []string {
+func (g mountRules) openDirs(readOnly bool) []string {
 	list := g.cacheDirs()
 	if readOnly {
 		list = append(list, "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/localtime", "/etc/timezone")
@@ -50,7 +50,7 @@ func (g guard) openDirs(readOnly bool) []string {
 
 // cacheDirs are the folders that are made for containers: that of the data folder, and of one where
 // it usually is, which settings name whatever the data folder is called.
-func (g guard) cacheDirs() (list []string) {
+func (g mountRules) cacheDirs() (list []string) {
 	if g.agent != "" {
 		list = append(list, filepath.Join(g.agent, "cache"))
 	}
@@ -63,7 +63,7 @@ func (g guard) cacheDirs() (list []string) {
 var volumeName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]+$`) })
 
 // checkMounts checks what is to be mounted, and returns it as the engine wants it.
-func (g guard) checkMounts(specs []pool.Mount) ([]mount.Mount, error) {
+func (g mountRules) checkMounts(specs []pool.Mount) ([]mount.Mount, error) {
 	var out []mount.Mount
 	seen := map[string]bool{}
 	for _, m := range specs {
@@ -80,7 +80,7 @@ func (g guard) checkMounts(specs []pool.Mount) ([]mount.Mount, error) {
 	return out, nil
 }
 
-func (g guard) checkMount(m pool.Mount) (mount.Mount, error) {
+func (g mountRules) checkMount(m pool.Mount) (mount.Mount, error) {
 	target, err := checkTarget(m.Target)
 	if err != nil {
 		return mount.Mount{}, err
@@ -112,7 +112,7 @@ func checkTarget(target string) (string, error) {
 }
 
 // resolveSource returns the path on the host, without links: what is checked is what is mounted.
-func (g guard) resolveSource(src string, readOnly bool) (string, error) {
+func (g mountRules) resolveSource(src string, readOnly bool) (string, error) {
 	if rest, ok := strings.CutPrefix(src, "~"); ok && (rest == "" || rest[0] == '/') && g.home != "" {
 		src = g.home + rest
 	}
@@ -150,7 +150,7 @@ func (g guard) resolveSource(src string, readOnly bool) (string, error) {
 }
 
 // refuseSource says why a path may not be mounted.
-func (g guard) refuseSource(src string, readOnly bool) error {
+func (g mountRules) refuseSource(src string, readOnly bool) error {
 	if src == "/" || (g.home != "" && (src == g.home || src == resolveLinks(g.home))) {
 		return fmt.Errorf("%s is everything: mount the folder that is needed", src)
 	}

@@ -34,7 +34,7 @@ func TestMountsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	g := guard{home: home, agent: agent, local: true}
+	g := mountRules{home: home, agent: agent, local: true}
 	for _, src := range []string{
 		"/", "//", "/..", "/etc", "/etc/shadow", "/etc/../etc", "/proc", "/proc/1", "/sys", "/dev", "/dev/sda", "/run", "/run/docker.sock", "/var/run", "/var/run/docker.sock",
 		"/var", "/var/lib", "/var/lib/docker", "/var/lib/docker/volumes", "/boot", home, "~", "~/", filepath.Dir(home), home + "/project/..", "~/.ssh", "~/.ssh/id_rsa", "~/.aws", "~/.gnupg",
@@ -64,7 +64,7 @@ func TestMountsThatAreGood(t *testing.T) {
 	if err := os.Symlink(project, other); err != nil {
 		t.Fatal(err)
 	}
-	g := guard{home: home, agent: agent, local: true}
+	g := mountRules{home: home, agent: agent, local: true}
 	for src, want := range map[string]string{
 		"~/project": project, project + "/": project, other: project, "data-volume": "data-volume",
 		"~/.hermes/cache/chromium": filepath.Join(agent, "cache/chromium"), // made, for it is ours
@@ -74,7 +74,7 @@ func TestMountsThatAreGood(t *testing.T) {
 			t.Errorf("%s: %v %+v", src, err, m)
 		}
 	}
-	elsewhere := guard{home: home, agent: filepath.Join(t.TempDir(), "of-hermes"), local: true} // the data folder is called otherwise
+	elsewhere := mountRules{home: home, agent: filepath.Join(t.TempDir(), "of-hermes"), local: true} // the data folder is called otherwise
 	for _, src := range []string{"~/.hermes/cache/fonts", elsewhere.agent + "/cache/chromium"} {
 		if _, err := elsewhere.checkMount(pool.Mount{Source: src, Target: "/mnt"}); err != nil {
 			t.Errorf("%s is not made: %v", src, err)
@@ -87,7 +87,7 @@ func TestMountsThatAreGood(t *testing.T) {
 		t.Error("certificates may be written")
 	}
 	// What is on another machine cannot be looked at, but its name can.
-	far := guard{home: home, agent: agent}
+	far := mountRules{home: home, agent: agent}
 	if m, err := far.checkMount(pool.Mount{Source: "/srv/not/here", Target: "/srv"}); err != nil || m.Source != "/srv/not/here" {
 		t.Errorf("%v %+v", err, m)
 	}

@@ -41,12 +41,12 @@ type facts struct {
 	volume        string // with the runner
 	grace         string
 	socket        string // name under which the runner serves a second process of ours
-	guard         guard
+	rules         mountRules
 }
 
 // newPlan works out a container. Errors are the configuration's.
 func newPlan(s fullSpec, f facts) (*plan, error) {
-	mounts, err := f.guard.checkMounts(s.Mounts)
+	mounts, err := f.rules.checkMounts(s.Mounts)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (a *attempt) preparePlan(ctx context.Context, made *capi.InspectResponse) e
 	if a.binary, err = a.engine.programFor(img); err != nil {
 		return err
 	}
-	f := facts{image: img, volume: a.kind.volumeName(a.binary), grace: a.kind.opt.Grace.String(), socket: a.socketName(), guard: a.mountGuard()}
+	f := facts{image: img, volume: a.kind.volumeName(a.binary), grace: a.kind.opt.Grace.String(), socket: a.socketName(), rules: a.mountRules()}
 	if a.spec.Memory == 0 {
 		info, err := a.engine.machineFacts(ctx)
 		if err != nil {
@@ -120,12 +120,12 @@ func (b *Backend) socketName() string {
 	return hashParts("socket", i.owner, i.session, i.backend)[:32]
 }
 
-func (b *Backend) mountGuard() guard {
+func (b *Backend) mountRules() mountRules {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = ""
 	}
-	return guard{home: home, agent: b.kind.opt.Home, local: b.engine.at.isLocal()}
+	return mountRules{home: home, agent: b.kind.opt.Home, local: b.engine.at.isLocal()}
 }
 
 // makeContainer makes a container and starts it.

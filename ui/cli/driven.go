@@ -30,11 +30,11 @@ func openToPrograms() map[string][]string {
 	return out
 }
 
-// guard makes what is for the person to say refuse in a program that Hermes started: a script of a
-// project runs unasked, and may call it.
-func (c *command) guard(cmd *cobra.Command, open map[string][]string) {
+// refuseWhenDriven makes what is for the person to say refuse in a program that Hermes started: a
+// script of a project runs unasked, and may call it.
+func (c *command) refuseWhenDriven(cmd *cobra.Command, open map[string][]string) {
 	for _, sub := range cmd.Commands() {
-		c.guard(sub, open)
+		c.refuseWhenDriven(sub, open)
 	}
 	run := cmd.RunE
 	if run == nil {

@@ -92,7 +92,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 		}
 	}
 	root.SetHelpCommandGroupID(groupHealth)
-	c.guard(root, openToPrograms())
+	c.refuseWhenDriven(root, openToPrograms())
 	return root
 }
 

@@ -32,9 +32,9 @@ type sendOut struct {
 	Cursor     int64  `json:"cursor" jsonschema:"ask events_wait with it for what follows"`
 }
 
-func (s *Server) addSending() { addTool(s, "messages_send", false, s.send) }
+func (s *Server) addSending() { addTool(s, "messages_send", false, s.sendMessage) }
 
-func (s *Server) send(ctx context.Context, r *sdk.CallToolRequest, in sendIn) (sendOut, error) {
+func (s *Server) sendMessage(ctx context.Context, r *sdk.CallToolRequest, in sendIn) (sendOut, error) {
 	if strings.TrimSpace(in.Message) == "" {
 		return sendOut{}, errors.New("the message is empty")
 	}

@@ -44,7 +44,7 @@ func Signature(thinking string) string {
 
 type messagesStream struct{ *stream }
 
-func (s messagesStream) send(name string, fields map[string]any) error {
+func (s messagesStream) sendEvent(name string, fields map[string]any) error {
 	fields["type"] = name
 	return s.event(name, fields)
 }
@@ -52,7 +52,7 @@ func (s messagesStream) send(name string, fields map[string]any) error {
 func (s messagesStream) run() error {
 	u := messagesUsage(s.turn)
 	u["output_tokens"] = 1
-	err := s.send("message_start", map[string]any{"message": map[string]any{
+	err := s.sendEvent("message_start", map[string]any{"message": map[string]any{
 		"id": "msg_test", "type": "message", "role": "assistant", "model": s.model, "content": []any{},
 		"stop_reason": nil, "stop_sequence": nil, "usage": u,
 	}})
@@ -65,10 +65,10 @@ func (s messagesStream) run() error {
 		}
 	}
 	return s.close(func() error {
-		return s.send("message_delta", map[string]any{
+		return s.sendEvent("message_delta", map[string]any{
 			"delta": map[string]any{"stop_reason": messagesStop(s.turn), "stop_sequence": nil}, "usage": messagesUsage(s.turn),
 		})
-	}, func() error { return s.send("message_stop", map[string]any{}) })
+	}, func() error { return s.sendEvent("message_stop", map[string]any{}) })
 }
 
 // block streams one block of an answer.
@@ -76,7 +76,7 @@ func (s messagesStream) block(i int, b map[string]any) error {
 	first := map[string]any{"type": b["type"]}
 	delta := func(kind, field string) func(string) error {
 		return func(piece string) error {
-			return s.send("content_block_delta", map[string]any{"index": i, "delta": map[string]any{"type": kind, field: piece}})
+			return s.sendEvent("content_block_delta", map[string]any{"index": i, "delta": map[string]any{"type": kind, field: piece}})
 		}
 	}
 	var body func() error
@@ -104,7 +104,9 @@ func (s messagesStream) block(i int, b map[string]any) error {
 		first = b
 		body = func() error { return nil }
 	}
-	begin := func() error { return s.send("content_block_start", map[string]any{"index": i, "content_block": first}) }
+	begin := func() error {
+		return s.sendEvent("content_block_start", map[string]any{"index": i, "content_block": first})
+	}
 	if b["type"] == "tool_use" {
 		if err := s.content(begin); err != nil {
 			return err
@@ -120,7 +122,7 @@ func (s messagesStream) block(i int, b map[string]any) error {
 	if err := body(); err != nil {
 		return err
 	}
-	return s.send("content_block_stop", map[string]any{"index": i})
+	return s.sendEvent("content_block_stop", map[string]any{"index": i})
 }
 
 // messagesBlocks are the blocks of the answer. The input of a call is its raw text.

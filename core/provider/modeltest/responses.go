@@ -29,7 +29,7 @@ type responsesStream struct {
 	number int
 }
 
-func (s *responsesStream) send(name string, fields map[string]any) error {
+func (s *responsesStream) sendEvent(name string, fields map[string]any) error {
 	fields["type"], fields["sequence_number"] = name, s.number
 	s.number++
 	return s.event(name, fields)
@@ -37,7 +37,7 @@ func (s *responsesStream) send(name string, fields map[string]any) error {
 
 func (s *responsesStream) run() error {
 	for _, name := range []string{"response.created", "response.in_progress"} {
-		if err := s.send(name, map[string]any{"response": responseObject(s.turn, s.model, false)}); err != nil {
+		if err := s.sendEvent(name, map[string]any{"response": responseObject(s.turn, s.model, false)}); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,9 @@ func (s *responsesStream) run() error {
 		}
 	}
 	whole := responseObject(s.turn, s.model, true)
-	done := func() error { return s.send("response."+whole["status"].(string), map[string]any{"response": whole}) }
+	done := func() error {
+		return s.sendEvent("response."+whole["status"].(string), map[string]any{"response": whole})
+	}
 	return s.close(done, func() error { return nil })
 }
 
@@ -56,7 +58,7 @@ func (s *responsesStream) item(i int, item map[string]any) error {
 	id := item["id"]
 	at := func(name string, fields map[string]any) error {
 		fields["output_index"], fields["item_id"] = i, id
-		return s.send(name, fields)
+		return s.sendEvent(name, fields)
 	}
 	delta := func(name, index string) func(string) error {
 		return func(piece string) error {
@@ -93,7 +95,7 @@ func (s *responsesStream) item(i int, item map[string]any) error {
 		}
 	}
 	first := func() error {
-		return s.send("response.output_item.added", map[string]any{"output_index": i, "item": begin})
+		return s.sendEvent("response.output_item.added", map[string]any{"output_index": i, "item": begin})
 	}
 	if item["type"] == "function_call" {
 		if err := s.content(first); err != nil {
@@ -105,7 +107,7 @@ func (s *responsesStream) item(i int, item map[string]any) error {
 	if err := body(); err != nil {
 		return err
 	}
-	return s.send("response.output_item.done", map[string]any{"output_index": i, "item": item})
+	return s.sendEvent("response.output_item.done", map[string]any{"output_index": i, "item": item})
 }
 
 // part streams a text between the events that begin and end its part, as the vendor's client wants

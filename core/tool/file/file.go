@@ -58,21 +58,21 @@ type Limits struct {
 	Chars      int // characters of the whole: 100,000
 }
 
-// Workspace is what the file tools share: the guard and the memory of what each session has read.
-// Safe for concurrent use.
+// Workspace is what the file tools share: the protected places and the memory of what each session
+// has read. Safe for concurrent use.
 type Workspace struct {
-	home     string
-	guard    guard
-	marks    marks
-	limit    Limits
-	kept     func(ctx context.Context, session, handle string) (chat.Part, error)
-	rg       func() string
-	rooms    func(session, backend string) (room.Room, error)
-	names    string // description of the argument backend
-	safeRoot string
-	own      []string
-	there    sync.Map   // guards of other machines, by home
-	write    sync.Mutex // one change of files at a time: check and rename belong together
+	home      string
+	protected protectedPlaces
+	marks     marks
+	limit     Limits
+	kept      func(ctx context.Context, session, handle string) (chat.Part, error)
+	rg        func() string
+	rooms     func(session, backend string) (room.Room, error)
+	names     string // description of the argument backend
+	safeRoot  string
+	own       []string
+	there     sync.Map   // protected places of other machines, by home
+	write     sync.Mutex // one change of files at a time: check and rename belong together
 }
 
 // New returns a workspace.
@@ -81,7 +81,7 @@ func New(o Options) *Workspace {
 	if home == "" {
 		home, _ = os.UserHomeDir() // without one, ~ stays literal and its rules have nothing to guard
 	}
-	w := &Workspace{home: home, guard: newGuard(o, home), limit: o.Limits.orDefaults(), kept: o.Kept, rooms: o.Rooms, names: o.Backends, safeRoot: o.SafeRoot, own: o.Own}
+	w := &Workspace{home: home, protected: newProtectedPlaces(o, home), limit: o.Limits.orDefaults(), kept: o.Kept, rooms: o.Rooms, names: o.Backends, safeRoot: o.SafeRoot, own: o.Own}
 	w.rg = sync.OnceValue(func() string { return findRipgrep(o.Ripgrep) })
 	return w
 }

@@ -11,7 +11,7 @@ func TestSecretsOfOtherProfilesAndPrograms(t *testing.T) {
 	user := t.TempDir()
 	root := filepath.Join(user, ".hermes")
 	for _, home := range []string{root, filepath.Join(root, "profiles", "work")} {
-		g := newGuard(Options{Home: home}, user)
+		g := newProtectedPlaces(Options{Home: home}, user)
 		for _, name := range []string{
 			".hermes/config.yaml", ".hermes/config.yaml~", ".hermes/.config.yaml.swp", ".hermes/profiles/work/config.yaml", ".hermes/profiles/home/config.yaml.bak",
 			".hermes/.env.bak", ".hermes/.env", ".hermes/profiles/work/.env", ".hermes/profiles/home/auth.json", ".npmrc", ".pypirc", ".aws/credentials",

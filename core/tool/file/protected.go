@@ -21,8 +21,8 @@ type rule struct {
 	why  string
 }
 
-// guard decides by resolved path what is never written and what is never read.
-type guard struct {
+// protectedPlaces decides by resolved path what is never written and what is never read.
+type protectedPlaces struct {
 	write, read []rule
 	sshDir      []string
 	homes       []string // of Hermes: this profile's, the one that holds all profiles, the usual one
@@ -30,8 +30,8 @@ type guard struct {
 	far         bool     // the paths are those of another machine: nothing can be looked up
 }
 
-func newGuard(o Options, userHome string) guard {
-	g, names := guard{}, placeNames{}
+func newProtectedPlaces(o Options, userHome string) protectedPlaces {
+	g, names := protectedPlaces{}, placeNames{}
 	add := func(rules *[]rule, list []denied, home string) {
 		for _, d := range list {
 			for _, p := range d.paths {
@@ -101,7 +101,7 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("%s may not be %s: %s. Ask the person to do it if it is really needed", e.Path, e.Verb, e.Why)
 }
 
-func (g guard) mayWrite(p place) error {
+func (g protectedPlaces) mayWrite(p place) error {
 	for _, path := range []string{p.abs, p.real} {
 		if why, hit := matchRules(g.write, path); hit {
 			return &DeniedError{p.shown, "written", why}
@@ -119,7 +119,7 @@ func (g guard) mayWrite(p place) error {
 	return nil
 }
 
-func (g guard) mayRead(p place) error {
+func (g protectedPlaces) mayRead(p place) error {
 	for _, path := range []string{p.abs, p.real} {
 		if why, hit := g.secretReason(path); hit {
 			return &DeniedError{p.shown, "read", why}
@@ -129,7 +129,7 @@ func (g guard) mayRead(p place) error {
 }
 
 // secretReason reports whether reading path would hand a secret to the model's provider.
-func (g guard) secretReason(path string) (why string, hit bool) {
+func (g protectedPlaces) secretReason(path string) (why string, hit bool) {
 	if why, hit := matchRules(g.read, path); hit {
 		return why, true
 	}
@@ -156,7 +156,7 @@ func (g guard) secretReason(path string) (why string, hit bool) {
 
 // inDataFolder returns where path is in a data folder of Hermes. On this machine one that is not
 // known is found by its files, where the path is one of those that hold secrets.
-func (g guard) inDataFolder(path string) (rel string, in bool) {
+func (g protectedPlaces) inDataFolder(path string) (rel string, in bool) {
 	switch base := filepath.Base(path); {
 	case g.far, base != "config.yaml" && base != "auth.json" && !strings.HasPrefix(base, ".env") && !strings.HasPrefix(base, "approvals") && !strings.HasPrefix(base, "workbench"):
 		return ownhome.Below(path, g.homes)
@@ -192,13 +192,13 @@ func comparableName(path string) string {
 // mayRead judges a place where it is.
 func (w *Workspace) mayRead(p place) error {
 	if p.room.Name == "" {
-		return w.guard.mayRead(p)
+		return w.protected.mayRead(p)
 	}
-	if err := w.guardThere(p.home).mayRead(p); err != nil {
+	if err := w.placesThere(p.home).mayRead(p); err != nil {
 		return err
 	}
 	for _, h := range hostPlaces(p) {
-		if err := w.guard.mayRead(h); err != nil {
+		if err := w.protected.mayRead(h); err != nil {
 			return err
 		}
 	}
@@ -209,16 +209,16 @@ func (w *Workspace) mayRead(p place) error {
 // commands; what it sees of the machine stays guarded as it is there.
 func (w *Workspace) mayWrite(p place) error {
 	if p.room.Name == "" {
-		return w.guard.mayWrite(p)
+		return w.protected.mayWrite(p)
 	}
 	if !p.room.Isolated {
-		return w.guardThere(p.home).mayWrite(p)
+		return w.placesThere(p.home).mayWrite(p)
 	}
-	if err := w.guardThere(p.home).mayRead(p); err != nil {
+	if err := w.placesThere(p.home).mayRead(p); err != nil {
 		return err
 	}
 	for _, h := range hostPlaces(p) {
-		if err := w.guard.mayWrite(h); err != nil {
+		if err := w.protected.mayWrite(h); err != nil {
 			return err
 		}
 	}
@@ -235,12 +235,12 @@ func hostPlaces(p place) (out []place) {
 	return out
 }
 
-// guardThere is the guard of another machine, by the home there.
-func (w *Workspace) guardThere(home string) guard {
+// placesThere are those of another machine, by the home there.
+func (w *Workspace) placesThere(home string) protectedPlaces {
 	if g, ok := w.there.Load(home); ok {
-		return g.(guard)
+		return g.(protectedPlaces)
 	}
-	g := newGuard(Options{SafeRoot: w.safeRoot}, home)
+	g := newProtectedPlaces(Options{SafeRoot: w.safeRoot}, home)
 	g.far = true
 	w.there.Store(home, g)
 	return g

@@ -11,8 +11,8 @@ import (
 	"hermes/core/event"
 )
 
-// use is one call or background process that holds a back end up.
-type use struct {
+// heldUse is one call or background process that holds a back end up.
+type heldUse struct {
 	id               int
 	session, command string
 	epoch            int
@@ -27,9 +27,9 @@ type use struct {
 }
 
 // addUse adds a use. The lock is held.
-func (m *machine) addUse(session, command string) *use {
+func (m *machine) addUse(session, command string) *heldUse {
 	m.serial++
-	u := &use{id: m.serial, session: session, command: command, epoch: m.epoch, spec: m.spec, backend: m.backend}
+	u := &heldUse{id: m.serial, session: session, command: command, epoch: m.epoch, spec: m.spec, backend: m.backend}
 	if last, again := m.seen[session]; again {
 		for _, n := range m.news {
 			if n.epoch > last {
@@ -43,7 +43,7 @@ func (m *machine) addUse(session, command string) *use {
 	u.release = sync.OnceFunc(func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.uses = slices.DeleteFunc(m.uses, func(o *use) bool { return o == u })
+		m.uses = slices.DeleteFunc(m.uses, func(o *heldUse) bool { return o == u })
 		m.applyWaiting()
 		m.publishLoad()
 	})
@@ -51,7 +51,7 @@ func (m *machine) addUse(session, command string) *use {
 }
 
 // bindForceEnd says how the use is ended by force. If it was already, that happens now.
-func (u *use) bindForceEnd(end func()) {
+func (u *heldUse) bindForceEnd(end func()) {
 	u.mu.Lock()
 	u.end = end
 	ended := u.why != ""
@@ -62,7 +62,7 @@ func (u *use) bindForceEnd(end func()) {
 }
 
 // forceEnd ends the use because of why.
-func (u *use) forceEnd(why string) {
+func (u *heldUse) forceEnd(why string) {
 	u.mu.Lock()
 	u.why = why
 	end := u.end
@@ -73,7 +73,7 @@ func (u *use) forceEnd(why string) {
 }
 
 // forceReason is why it was ended by force, "" when it was not.
-func (u *use) forceReason() string {
+func (u *heldUse) forceReason() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.why
