@@ -176,7 +176,7 @@ func BenchmarkIdleMessages(b *testing.B) {
 			Pool: func(bus *event.Bus, _ *config.Config) (core.Pool, error) { return newPool(bus) },
 		}})
 	})
-	s.WaitFor("approvals")
+	s.WaitFor("asks for risky things")
 	s.Settle()
 	time.Sleep(time.Second) // what opening leaves behind
 	before := s.Program.Taken()
