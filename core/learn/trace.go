@@ -103,7 +103,11 @@ func TraceLines(x Experience, then []Proposal) []TraceLine {
 	for _, s := range x.Signals {
 		line("signal", "%s: %s", s.Says, s.Why)
 	}
-	line("outcome", "%s", x.Outcome)
+	if x.Outcome == Unknown {
+		line("outcome", "%s: no exit code, no test and no word of yours says more", x.Outcome)
+	} else {
+		line("outcome", "%s", x.Outcome)
+	}
 	for _, p := range then {
 		line("learned", "%s %s %s: %s", p.ID, p.Kind, p.Skill, p.State)
 	}

@@ -37,6 +37,14 @@ func TestTraceLines(t *testing.T) {
 	}
 }
 
+// A turn that nothing judged says why, as "unknown" alone explains nothing.
+func TestATraceSaysWhyAnOutcomeIsUnknown(t *testing.T) {
+	lines := TraceLines(Experience{Turn: "t1", Outcome: Unknown}, nil)
+	if last := lines[len(lines)-1]; last.What != "outcome" || !strings.Contains(last.Text, "no exit code, no test and no word of yours") {
+		t.Errorf("%+v", last)
+	}
+}
+
 // A turn that did nothing is traced while the program runs; of another one nothing is said, and no
 // older turn stands for it.
 func TestTracesOfAnIdleTurn(t *testing.T) {
