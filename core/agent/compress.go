@@ -21,8 +21,8 @@ const (
 	coolDown = 10 * time.Minute // without a summary of the model's after one that failed
 )
 
-// errNothing says that there is no cut, or nothing before it.
-var errNothing = errors.New("nothing to compress: the conversation is short")
+// ErrNothingToCompress says that there is no cut, or nothing before it.
+var ErrNothingToCompress = errors.New("nothing to compress: the conversation is short")
 
 // Compress replaces the older part of a session, in what the model sees, by a summary. Focus says
 // what must not get lost; it may be empty. The replaced messages stay in the store and are still
@@ -154,12 +154,12 @@ type stage struct {
 func (t *turn) compactHistory(s stage) error {
 	cut := s.keep.tailStart(t.history)
 	if cut == 0 || cut == 1 && t.history[0].From.IsSummary() {
-		return errNothing
+		return ErrNothingToCompress
 	}
 	sent := t.shownHistory()
 	before, old := estimateTokens(sent), estimateTokens(sent[:cut])
 	if old < minOld && !s.plain {
-		return errNothing
+		return ErrNothingToCompress
 	}
 	if old*100 < before*s.gain {
 		return tooLittle(old, before, s.gain)

@@ -56,6 +56,20 @@ func TestACommandBehindTheNameWaitsForEnter(t *testing.T) {
 	}
 }
 
+// A conversation that is too short for it is no failure of /compress.
+func TestNothingToCompressIsNoFailure(t *testing.T) {
+	x, _ := startIn(t, modeltest.Turn{Text: "Hello back."})
+	x.typed(`hermes "say hello to me"`)
+	x.keys("Enter")
+	x.shows("Hello back.")
+	x.typed("/compress")
+	x.keys("Enter")
+	x.shows("nothing to compress: the conversation is short")
+	if p := x.picture(); strings.Contains(p, "✕") {
+		t.Errorf("it is shown as a failure:\n%s", p)
+	}
+}
+
 // Section 1: after kill -9 during a turn nothing runs on, the conversation is there, and no time is
 // claimed that nobody measured.
 func TestAfterAKillTheConversationClaimsNoTime(t *testing.T) {

@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core"
+	"hermes/core/agent"
 	"hermes/core/event"
 	"hermes/core/learn"
 	"hermes/core/session"
@@ -35,7 +37,7 @@ func (w *workbench) ownActions() []ui.Action {
 		{ID: "session.title", Slash: "title", Also: []string{"rename"}, Arg: "name", Title: "Name this session", Group: "session", Run: w.runChange("named", w.renameSession)},
 		{ID: "session.fork", Slash: "fork", Also: []string{"branch"}, Title: "Fork this session", Help: "A copy that goes its own way from here.", Group: "session", Run: w.forkSession},
 		{ID: "session.export", Slash: "export", Also: []string{"save"}, Arg: "[markdown|json|sharegpt]", Title: "Export this session to a file", Group: "session", Run: w.exportSession, Complete: completeChoices("markdown", "json", "sharegpt")},
-		{ID: "session.compress", Slash: "compress", Also: []string{"compact", "summarize"}, First: true, Arg: "[what to keep in mind]", Title: "Compress old messages into a summary", Group: "session", Run: w.runChange("compressed", w.compressSession)},
+		{ID: "session.compress", Slash: "compress", Also: []string{"compact", "summarize"}, First: true, Arg: "[what to keep in mind]", Title: "Compress old messages into a summary", Group: "session", Run: w.compressSession},
 		{ID: "session.rollback", Slash: "rollback", Also: []string{"diff", "rewind", "restore", "snapshot"}, First: true, Arg: "[turn] [file]", Title: "See what turns changed in your files, and take it back", Help: "Without a turn it lists them; hermes rollback does the same outside.", Group: "session", Run: w.showRollback},
 		{ID: "model", Slash: "model", Also: []string{"models", "provider"}, First: true, Arg: "[provider/model]", Title: "Choose the model of this session", Group: "session", Run: w.switchModel, Complete: func(p string) []string { return w.models.completeModel(w, p) }},
 		{ID: "connect", Slash: "connect", Also: []string{"setup", "login", "auth"}, First: true, Arg: "[server or address]", Title: "Connect a model: server, key, model", Help: "The key is tried at the server before anything is written; the list of models is the server's own.", Group: "program", Run: w.connectModel, Complete: w.serverNames},
@@ -137,8 +139,14 @@ func (w *workbench) exportSession(arg string) tea.Cmd {
 	})
 }
 
-func (w *workbench) compressSession(ctx context.Context, app *core.App, uid, focus string) error {
-	return app.Agent.Compress(ctx, uid, focus)
+func (w *workbench) compressSession(focus string) tea.Cmd {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		err := app.Agent.Compress(ctx, uid, focus)
+		if errors.Is(err, agent.ErrNothingToCompress) {
+			return ui.Toast(event.Info, "%s", err), nil
+		}
+		return ui.Toast(event.Info, "compressed"), err
+	})
 }
 
 // reloadTools gives the session the tools as they are now.
