@@ -27,23 +27,23 @@ func TestWhatHasNoEffectIsSaid(t *testing.T) {
 // their line.
 func TestMistypedActionsAndArgumentsAreSaid(t *testing.T) {
 	t.Parallel()
-	for step, want := range map[string]string{
-		"action: git_dif":             "skill.execution.steps[1].action: git_dif is no action of the program: a model that sees no file would be asked; did you mean git_diff?",
-		"action: 'generate_report\"'": "did you mean generate_report?",
-		"action: git_diff\n        args:\n          targte: main":                       "x.yaml:8: skill.execution.steps[1].args.targte: git_diff takes no targte; did you mean target?",
-		"action: analyze_files\n        args: {filqs: [a]}":                             "analyze_files takes no filqs; did you mean files?",
-		"action: git_dif\n        prompt: What changed?":                                "",
-		"action: git_diff\n        prompt: What changed?\n        args: {targte: main}": "",
-		"action: judge_it\n        args: {whatever: 1}":                                 "",
-		"action: generate_report\n        args: {whatever: 1}":                          "",
+	for _, row := range []struct{ step, want string }{
+		{"action: git_dif", "skill.execution.steps[1].action: git_dif is no action of the program: a model that sees no file would be asked; did you mean git_diff?"},
+		{"action: 'generate_report\"'", "did you mean generate_report?"},
+		{"action: git_diff\n        args:\n          targte: main", "x.yaml:8: skill.execution.steps[1].args.targte: git_diff takes no targte; did you mean target?"},
+		{"action: analyze_files\n        args: {filqs: [a]}", "analyze_files takes no filqs; did you mean files?"},
+		{"action: git_dif\n        prompt: What changed?", ""},
+		{"action: git_diff\n        prompt: What changed?\n        args: {targte: main}", ""},
+		{"action: judge_it\n        args: {whatever: 1}", ""},
+		{"action: generate_report\n        args: {whatever: 1}", ""},
 	} {
-		p := Parse("x.yaml", []byte("skill:\n  name: x\n  description: Tries it\n  execution:\n    steps:\n      - "+step+"\n"))
+		p := Parse("x.yaml", []byte("skill:\n  name: x\n  description: Tries it\n  execution:\n    steps:\n      - "+row.step+"\n"))
 		var said []string
 		for _, x := range p.Problems {
 			said = append(said, x.Error())
 		}
-		if got := strings.Join(said, "\n"); !strings.Contains(got, want) || want == "" && got != "" || !p.Usable() {
-			t.Errorf("%s:\n%s\nwant %q", step, got, want)
+		if got := strings.Join(said, "\n"); !strings.Contains(got, row.want) || row.want == "" && got != "" || !p.Usable() {
+			t.Errorf("%s:\n%s\nwant %q", row.step, got, row.want)
 		}
 	}
 }
