@@ -288,6 +288,9 @@ func (e Editor) Apply(c *Change) (Version, error) {
 		if !bytes.Equal(now, c.Before) && (c.Op != Delete || c.Main != "") {
 			return ErrStale
 		}
+		if c.Rel != v.mainFile() && !h.stands(root, v.Dir, v.Main) {
+			return ErrStale // its skill went meanwhile: a file alone would be nobody's
+		}
 		if c.Main != "" { // it may have been moved since its last version
 			h.now = path.Join(v.Dir, v.Main)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,6 +143,31 @@ func TestChangesAreRefused(t *testing.T) {
 	}
 	if err := apply(change); !errors.Is(err, ErrStale) {
 		t.Errorf("a change of somebody else is lost: %v", err)
+	}
+}
+
+// A file of a skill that was deleted meanwhile is not written: it would lie there alone, and no
+// step back would find it.
+func TestNoFileIsWrittenForASkillThatWent(t *testing.T) {
+	dir := write(t, map[string]string{"own/SKILL.md": text("own", "Does it.")})
+	e := Editor{Dir: dir}
+	catalog := load(Options{Home: dir})
+	file, err := e.Plan(catalog, Request{Op: WriteFile, Name: "own", File: "references/a.md", Content: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deletion, err := e.Plan(catalog, Request{Op: Delete, Name: "own"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Apply(deletion); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Apply(file); !errors.Is(err, ErrStale) {
+		t.Errorf("the file of a skill that went: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "own")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder without a skill: %v", err)
 	}
 }
 

@@ -206,8 +206,8 @@ func checkFiles(t *testing.T, e Editor, h History, n, round int) {
 			want = nil
 		}
 		if !sameFile(got, want) {
-			t.Fatalf("round %d: %s at version %d of %d is %q, want %q", round, rel, n, h.lastVersion(), got,
-				want)
+			t.Fatalf("round %d: %s at version %d of %d is %.60q, want %.60q, in\n%s", round, rel, n, h.lastVersion(), got,
+				want, describeVersions(h))
 		}
 	}
 }
@@ -274,4 +274,17 @@ func TestFullDiskChangesNothing(t *testing.T) {
 	if _, _, err := e.Undo("own", Provenance{}); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
+}
+
+// describeVersions lists what each version did, a line each.
+func describeVersions(h History) string {
+	var b strings.Builder
+	for _, v := range h.Versions {
+		fmt.Fprintf(&b, "%d %s to %d, gone %v, from %q, to %q:", v.Number, v.Op, v.To, v.Gone, v.Restore, v.Archive)
+		for _, p := range v.Parts() {
+			fmt.Fprintf(&b, " %s %d -> %d bytes;", p.Rel, len(p.Before), len(p.After))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }
