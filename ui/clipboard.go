@@ -67,6 +67,7 @@ var clipboardTools = []struct {
 	{"DISPLAY", []string{"xclip", "-selection", "clipboard"}},
 	{"DISPLAY", []string{"xsel", "--clipboard", "--input"}},
 	{"", []string{"pbcopy"}},
+	{"TMUX", []string{"tmux", "load-buffer", "-w", "-"}}, // its buffer, and the terminal's clipboard
 }
 
 func (o Options) nativeCopy(what, s string, sent bool) copied {
