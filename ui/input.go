@@ -98,7 +98,7 @@ const quitWithin = 1500 * time.Millisecond
 // its line; twice it quits.
 func (f *frame) handleInterrupt(msg tea.KeyMsg) tea.Cmd {
 	const said = "ctrl+c again quits"
-	if f.quit.press(f.opt.Now(), quitWithin, "ctrl+c", said) {
+	if f.quit.pressAgain(f.opt.Now(), quitWithin, "ctrl+c", said) {
 		return tea.Quit
 	}
 	if o := f.topOverlay(); o != nil {

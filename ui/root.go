@@ -37,8 +37,8 @@ type frame struct {
 	selection *selection
 	clicked   clicked
 	blurred   bool
-	quit      twice     // ctrl+c
-	leave     twice     // ctrl+d
+	quit      quitKey   // ctrl+c
+	leave     quitKey   // ctrl+d
 	keyed     time.Time // of the last key
 	run       run
 	undone    undoable

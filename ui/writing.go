@@ -147,31 +147,31 @@ const leaveWithin = 4 * time.Second
 // leaveProgram ends the program at the second request: the first one asks.
 func (f *frame) leaveProgram(key string) tea.Cmd {
 	said := "leave Hermes? " + key + " again leaves"
-	if f.leave.press(f.opt.Now(), leaveWithin, key, said) {
+	if f.leave.pressAgain(f.opt.Now(), leaveWithin, key, said) {
 		return tea.Quit
 	}
 	return f.showToast(event.Info, said, "hermes --continue comes back")
 }
 
-// twice is a key that ends the program when it comes twice, with nothing between.
-type twice struct {
+// quitKey is a key that ends the program when it comes twice, with nothing between.
+type quitKey struct {
 	key, said string
 	at        time.Time
 }
 
-// press reports whether this is the second time.
-func (t *twice) press(now time.Time, within time.Duration, key, said string) bool {
+// pressAgain reports whether this is the second time.
+func (t *quitKey) pressAgain(now time.Time, within time.Duration, key, said string) bool {
 	second := t.key == key && now.Sub(t.at) < within
-	*t = twice{key, said, now}
+	*t = quitKey{key, said, now}
 	return second
 }
 
 // forgetFirstPress takes back what was said about a second press: another key came.
 func (f *frame) forgetFirstPress(name string) {
-	for _, t := range []*twice{&f.quit, &f.leave} {
+	for _, t := range []*quitKey{&f.quit, &f.leave} {
 		if t.key != "" && t.key != name {
 			f.toasts.drop(t.said)
-			*t = twice{}
+			*t = quitKey{}
 		}
 	}
 }

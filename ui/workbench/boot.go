@@ -54,8 +54,8 @@ func (b *booting) appIfReady() (*core.App, bool) {
 	}
 }
 
-// do waits for the App and does something with it.
-func (b *booting) do(ctx context.Context, f func(*core.App) error) error {
+// doInApp waits for the App and does something with it.
+func (b *booting) doInApp(ctx context.Context, f func(*core.App) error) error {
 	_, err := readFrom(ctx, b, func(app *core.App) (struct{}, error) { return struct{}{}, f(app) })
 	return err
 }
@@ -72,11 +72,11 @@ func readFrom[T any](ctx context.Context, b *booting, f func(*core.App) (T, erro
 // quick bounds what a pane asks outside of a command: these calls touch at most one small row.
 const quick = 2 * time.Second
 
-// doQuickly is do for what the event loop waits for.
+// doQuickly is doInApp for what the event loop waits for.
 func (b *booting) doQuickly(f func(context.Context, *core.App) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), quick)
 	defer cancel()
-	return b.do(ctx, func(app *core.App) error { return f(ctx, app) })
+	return b.doInApp(ctx, func(app *core.App) error { return f(ctx, app) })
 }
 
 // closeApp ends the App once it is open.

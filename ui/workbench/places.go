@@ -43,7 +43,7 @@ func (p places) Can() string {
 
 // withPool waits for the program and runs f on its pool.
 func (p places) withPool(ctx context.Context, f func(backend.Pool) error) error {
-	return p.b.do(ctx, func(app *core.App) error { return f(app.Backends()) })
+	return p.b.doInApp(ctx, func(app *core.App) error { return f(app.Backends()) })
 }
 
 // Up implements backends.Pool.

@@ -72,11 +72,11 @@ func (s browser) Rename(ctx context.Context, uid, title string) error {
 }
 
 func (s browser) Delete(ctx context.Context, uid string) error {
-	return s.b.do(ctx, func(app *core.App) error { return app.DeleteSession(ctx, uid) })
+	return s.b.doInApp(ctx, func(app *core.App) error { return app.DeleteSession(ctx, uid) })
 }
 
 func (s browser) Archive(ctx context.Context, uid string, on bool) error {
-	return s.b.do(ctx, func(app *core.App) error { return app.ArchiveSession(ctx, uid, on) })
+	return s.b.doInApp(ctx, func(app *core.App) error { return app.ArchiveSession(ctx, uid, on) })
 }
 
 func (s browser) Pin(ctx context.Context, uid string, on bool) error {
@@ -101,7 +101,7 @@ func (s browser) Holds(ctx context.Context, uid string) ([]string, error) {
 }
 
 func (s browser) changeSessions(ctx context.Context, f func(*session.Service) error) error {
-	return s.b.do(ctx, func(app *core.App) error { return f(app.Sessions) })
+	return s.b.doInApp(ctx, func(app *core.App) error { return f(app.Sessions) })
 }
 
 // exportToFile writes a session to a new file in the current directory; it never replaces one.

@@ -66,7 +66,7 @@ func (t talker) storedSession(ctx context.Context, uid string) (app *core.App, f
 }
 
 func (t talker) Submit(ctx context.Context, uid, text string, att []chat.Part, mode event.InputMode) error {
-	return t.b.do(ctx, func(app *core.App) error {
+	return t.b.doInApp(ctx, func(app *core.App) error {
 		return app.Submit(ctx, uid, agent.Input{From: chat.Person(), Text: text, Parts: att, Mode: mode})
 	})
 }
@@ -125,19 +125,19 @@ func (t talker) Queue(uid string) []event.QueuedInput {
 }
 
 func (t talker) EditQueued(ctx context.Context, uid, id, text string) error {
-	return t.b.do(ctx, func(app *core.App) error { return app.Agent.EditQueued(ctx, uid, id, text) })
+	return t.b.doInApp(ctx, func(app *core.App) error { return app.Agent.EditQueued(ctx, uid, id, text) })
 }
 
 func (t talker) DropQueued(ctx context.Context, uid, id string) error {
-	return t.b.do(ctx, func(app *core.App) error { return app.Agent.DropQueued(ctx, uid, id) })
+	return t.b.doInApp(ctx, func(app *core.App) error { return app.Agent.DropQueued(ctx, uid, id) })
 }
 
 func (t talker) PromoteQueued(ctx context.Context, uid, id string, mode event.InputMode) error {
-	return t.b.do(ctx, func(app *core.App) error { return app.Agent.PromoteQueued(ctx, uid, id, mode) })
+	return t.b.doInApp(ctx, func(app *core.App) error { return app.Agent.PromoteQueued(ctx, uid, id, mode) })
 }
 
 func (t talker) Resume(ctx context.Context, uid string) error {
-	return t.b.do(ctx, func(app *core.App) error { return app.Agent.Resume(ctx, uid) })
+	return t.b.doInApp(ctx, func(app *core.App) error { return app.Agent.Resume(ctx, uid) })
 }
 
 func (t talker) Answer(id string, d event.Decision) error {

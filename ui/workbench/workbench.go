@@ -245,7 +245,7 @@ func (w *workbench) forkAt(ctx context.Context, uid string, message int64) (stri
 }
 
 func (w *workbench) retryTurn(ctx context.Context, uid string) error {
-	return w.boot.do(ctx, func(app *core.App) error { return app.Agent.Retry(ctx, uid) })
+	return w.boot.doInApp(ctx, func(app *core.App) error { return app.Agent.Retry(ctx, uid) })
 }
 
 // undoExchange takes the last exchange back. What was pasted comes back with the prompt; what the

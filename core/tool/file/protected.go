@@ -35,7 +35,7 @@ func newProtectedPlaces(o Options, userHome string) protectedPlaces {
 	add := func(rules *[]rule, list []denied, home string) {
 		for _, d := range list {
 			for _, p := range d.paths {
-				for _, form := range names.of(filepath.Join(home, p)) {
+				for _, form := range names.everyForm(filepath.Join(home, p)) {
 					*rules = append(*rules, rule{form, !d.file, d.why})
 				}
 			}
@@ -47,11 +47,11 @@ func newProtectedPlaces(o Options, userHome string) protectedPlaces {
 		add(&g.write, homeWrites(), userHome)
 		add(&g.write, credentialPaths(), userHome)
 		add(&g.read, credentialPaths(), userHome)
-		g.sshDir = names.of(filepath.Join(userHome, ".ssh"))
+		g.sshDir = names.everyForm(filepath.Join(userHome, ".ssh"))
 	}
 	for _, home := range ownhome.Homes(o.Home, userHome) {
 		add(&g.write, []denied{{why: "Hermes' own home; settings change with `hermes config`", paths: []string{home}}}, "/")
-		for _, form := range names.of(home) {
+		for _, form := range names.everyForm(home) {
 			g.homes = append(g.homes, comparableName(form))
 		}
 	}
@@ -66,9 +66,9 @@ func newProtectedPlaces(o Options, userHome string) protectedPlaces {
 // placeNames are the folders that were resolved: places have most of theirs in common.
 type placeNames map[string]string
 
-// of are the ways a place can be named after resolution: as written, and with its own symlinks
-// followed.
-func (n placeNames) of(path string) []string {
+// everyForm are the ways a place can be named after resolution: as written, and with its own
+// symlinks followed.
+func (n placeNames) everyForm(path string) []string {
 	path = filepath.Clean(path)
 	if real := n.resolve(path); real != path {
 		return []string{path, real}
