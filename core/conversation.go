@@ -10,6 +10,7 @@ import (
 
 	"hermes/core/agent"
 	"hermes/core/chat"
+	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/prompt"
 	"hermes/core/session"
@@ -218,11 +219,14 @@ func (a *App) backendOf(uid, asked string) agent.Place {
 }
 
 // Cwd is the directory of new sessions.
-func (a *App) Cwd() string {
-	if a.opts.Cwd != "" {
-		return a.opts.Cwd
+func (a *App) Cwd() string { return a.opts.SessionFolder(a.Config()) }
+
+// SessionFolder is the directory of new sessions with these settings.
+func (o Options) SessionFolder(c *config.Config) string {
+	if o.Cwd != "" {
+		return o.Cwd
 	}
-	if c := a.Config().Terminal.Cwd; c != "" && c != "." {
+	if c := c.Terminal.Cwd; c != "" && c != "." {
 		return expandHome(c)
 	}
 	if wd, err := os.Getwd(); err == nil {

@@ -111,3 +111,15 @@ func TestTheWindowTitleSaysWhichSessionAndHowItStands(t *testing.T) {
 	bus.Publish(h, event.ApprovalAsked{ID: "a"})
 	s.Wait("a title that waits", func(string) bool { return strings.HasPrefix(s.Term.Title(), "! conv") })
 }
+
+// A look waits for the program to open; the folder of a new conversation is known before.
+func TestTheFolderStandsOnTheFirstFrame(t *testing.T) {
+	opt, _ := options(t)
+	opt.Defaults = func() (ui.Defaults, bool) { return ui.Defaults{}, true }
+	opt.Around = ui.Surroundings{Folder: "~/weather", Branch: "main"}
+	opt.Look = func(ctx context.Context, _ string) ui.Surroundings {
+		<-ctx.Done() // the program does not open
+		return ui.Surroundings{}
+	}
+	waitLast(t, uitest.Start(t, opt, 120, 40), "~/weather main")
+}

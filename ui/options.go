@@ -46,6 +46,8 @@ type Options struct {
 	// Defaults is how sessions work that say nothing else; asked while the row is drawn, so it must
 	// not block. ok is false until it is known. May be nil.
 	Defaults func() (d Defaults, ok bool)
+	// Around is what Session stands in as far as it is known before Look: the first frame shows it.
+	Around Surroundings
 	// Look reads what a session stands in. It is called off the event loop; may be nil.
 	Look func(ctx context.Context, session string) Surroundings
 	// NoModel is the name of the provider that is no language model: what stands in for one while

@@ -93,6 +93,7 @@ func newFrame(opt Options, out *screen.Screen, term *terminal) *frame {
 	f := &frame{opt: opt, screen: out, terminal: term, focus: layout.Conversation, inflight: &atomic.Int64{}, wrote: func(int) {}}
 	f.keys = newKeymap(opt.Keys)
 	f.status.sessions = map[string]*sessionStatus{}
+	f.status.statusOf(opt.Session).around = opt.Around
 	f.arranged = f.loadArrangement()
 	t, err := opt.loadTheme(opt.Theme)
 	f.styles = opt.newStyles(t)

@@ -43,10 +43,11 @@ func levelOf(p approval.Policy) string {
 // lookAround reads what a session stands in: its folder, the branch there, what runs in the
 // background, and what was learned and waits.
 func (w *workbench) lookAround(ctx context.Context, uid string) ui.Surroundings {
-	dir, background, learned := w.options.Core.Cwd, 0, 0
+	background, learned := 0, 0
 	if app, err := w.boot.waitForApp(ctx); err == nil {
-		dir, background, learned = w.folderOf(uid), countBackground(app, uid), app.Learning().Waiting()
+		background, learned = countBackground(app, uid), app.Learning().Waiting()
 	}
+	dir := w.folderOf(uid)
 	return ui.Surroundings{Folder: shortFolder(dir), Branch: branchOf(dir), Background: background, Learned: learned}
 }
 

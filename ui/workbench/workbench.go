@@ -164,6 +164,10 @@ func (w *workbench) uiOptions(first string) ui.Options {
 	o.NoMouse = c.Display.Mouse == "off"
 	o.Notify = c.Display.Notify
 	o.Defaults, o.Look, o.NoModel = w.sessionDefaults, w.lookAround, provider.Offline
+	if w.options.Session == "" { // a new one: its folder is known before the program is open
+		dir := w.options.Core.SessionFolder(c)
+		o.Around = ui.Surroundings{Folder: shortFolder(dir), Branch: branchOf(dir)}
+	}
 	o.Standing = talker{w.boot}.sessionStanding
 	o.Hurry = talker{w.boot}.hurrySession
 	if o.State == nil {
@@ -271,7 +275,7 @@ func (w *workbench) undoExchange(ctx context.Context, uid string) (compose.Promp
 func (w *workbench) folderOf(uid string) string {
 	app, ok := w.boot.appIfReady()
 	if !ok {
-		return w.options.Core.Cwd
+		return w.options.Core.SessionFolder(w.options.Core.Config)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), quick)
 	defer cancel()
