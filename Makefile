@@ -41,7 +41,6 @@ test: build ## Run the tests, without the long ones, in about three minutes on t
 
 race: runners ## Run all tests, with the race detector where something runs side by side
 	GO=$(GO) .ci/test -race -vet=off $(TESTFLAGS)
-	GO=$(GO) .ci/long
 
 lint: ## Run the lint gates: golangci-lint, code that nothing reaches, file length, boundaries
 	$(TOOL) golangci-lint run ./...
