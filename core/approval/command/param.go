@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -119,9 +120,21 @@ func (g *gather) expandVariable(name string, quoted bool) {
 			g.some = true
 		}
 	default:
-		g.cur.from = g.cur.from.mergedWith(traits{secret: secretName(name)})
-		g.writeUnknown()
+		g.expandOther(name)
 	}
+}
+
+// expandOther expands a variable of the environment whose value is not known. Of some the name
+// tells that a file of secrets stands behind it: which one does not matter.
+func (g *gather) expandOther(name string) {
+	for _, pair := range strings.Fields(wordList("names.variables")) {
+		if n, file, _ := strings.Cut(pair, "="); n == name {
+			g.b.WriteString(path.Join(g.w.ctx.Home, file))
+			return
+		}
+	}
+	g.cur.from = g.cur.from.mergedWith(traits{secret: secretName(name)})
+	g.writeUnknown()
 }
 
 // expandAssigned expands a variable that the line itself has set.
