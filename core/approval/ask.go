@@ -68,7 +68,7 @@ func (g *Gate) openQuestion(r Request, o offer, timeout time.Duration) *question
 	if r.Edits {
 		asked.Choices = append(asked.Choices, event.DecisionEdited)
 	}
-	asked.Withheld = o.withheldChoices(g.rules != nil)
+	asked.Withheld = o.withheldChoices(g.rules != nil, r.Edits)
 	if o.prefix != "" {
 		asked.Prefix = o.prefix
 	}

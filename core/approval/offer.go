@@ -73,6 +73,7 @@ type offer struct {
 	prefix   string   // first words of the command; "" when none are offered
 	fixed    []string // of a command that is one program with fixed words
 	analysis Analysis
+	command  bool // it is one
 	lasting  bool // it may be remembered at all
 	always   bool // and for every folder
 	sessions bool // and for more than one session
@@ -80,7 +81,7 @@ type offer struct {
 
 func offerOf(r Request, a Analysis) offer {
 	o := offer{rule: ruleOf(r), analysis: a, lasting: !a.Unknown() || len(r.Intent.Paths) > 0}
-	o.sessions = canLast(r)
+	o.sessions, o.command = canLast(r), r.shellCommand() != ""
 	if !o.lasting {
 		o.rule.Subject = ""
 		return o
@@ -91,7 +92,7 @@ func offerOf(r Request, a Analysis) offer {
 			o.always = false
 		}
 	}
-	if r.shellCommand() == "" || r.Intent.OtherArgs != "" {
+	if !o.command || r.Intent.OtherArgs != "" {
 		return o
 	}
 	if words, ok := plainArguments(r.shellCommand()); ok {
@@ -123,14 +124,13 @@ func (o offer) decisionChoices(kept bool) []event.Decision {
 	return out
 }
 
-// withheldChoices are the answers that are not offered, and why.
-func (o offer) withheldChoices(kept bool) (out []event.Withheld) {
+// withheldChoices are the answers that are not offered, and why. edits says that a command of the
+// person's can run instead.
+func (o offer) withheldChoices(kept, edits bool) (out []event.Withheld) {
 	no := func(d event.Decision, why string) { out = append(out, event.Withheld{Decision: d, Why: why}) }
-	if o.rule.Subject == "" {
-		no(event.DecisionSession, "what it would do is not known, so that each call is asked about")
-		return out
-	}
 	switch {
+	case o.rule.Subject == "":
+		no(event.DecisionSession, "what it would do is not known, so that each call is asked about")
 	case !kept:
 		no(event.DecisionProject, "nothing is remembered beyond this session here")
 	case !o.sessions:
@@ -138,8 +138,14 @@ func (o offer) withheldChoices(kept bool) (out []event.Withheld) {
 	case !o.always:
 		no(event.DecisionAlways, "it deletes or rewrites, which depends on the folder")
 	}
-	if o.prefix == "" {
+	switch {
+	case !o.command:
+		no(event.DecisionSessionPrefix, "it is no command")
+	case o.rule.Subject == "" || o.prefix == "":
 		no(event.DecisionSessionPrefix, "it is not one program whose first words say what it does")
+	}
+	if !edits {
+		no(event.DecisionEdited, "only a command of the terminal can be changed here")
 	}
 	return out
 }

@@ -294,7 +294,7 @@ func TestWhySaysWhatIsNotOffered(t *testing.T) {
 	ask.Withheld = []event.Withheld{{Decision: event.DecisionAlways, Why: "it deletes"}}
 	_, p, o := box(t, ask)
 	hit(p, o, "w")
-	if v := picture(t, o, 120, 40); !strings.Contains(v, "not offered, always: it deletes") {
+	if v := picture(t, o, 120, 40); !strings.Contains(v, "not offered, Always: it deletes") {
 		t.Errorf("Why does not say it:\n%s", v)
 	}
 }

@@ -289,8 +289,9 @@ func shellCommand(c chat.ToolCall) string {
 	return args.Command
 }
 
-// answerWords name the answers that may not be offered.
+// answerWords name the answers that may not be offered, as their buttons do. What is not offered
+// for a time is not offered for a longer one either.
 var answerWords = map[event.Decision]string{
-	event.DecisionSession: "for this session or longer", event.DecisionProject: "for this project or longer",
-	event.DecisionAlways: "always", event.DecisionSessionPrefix: "all that begins the same",
+	event.DecisionSession: "This session, Project and Always", event.DecisionProject: "Project and Always",
+	event.DecisionAlways: "Always", event.DecisionSessionPrefix: "Begins with…", event.DecisionEdited: "Edit",
 }
