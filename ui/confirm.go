@@ -33,7 +33,8 @@ type confirm struct {
 	// answersAt is the row of the answers in the last picture.
 	answersAt int
 
-	early bool // a yes came too soon
+	early bool   // a yes came too soon
+	words string // what was typed instead of an answer
 }
 
 // NewConfirm returns an overlay that asks before something that cannot be taken back. No is
@@ -83,8 +84,6 @@ func (c *confirm) Update(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, false
 	}
 	switch key.String() {
-	case "y", "Y":
-		return c.acceptIfRead()
 	case "n", "N", "esc", "q":
 		return nil, true
 	case "left", "right", "up", "down", "tab", "shift+tab":
@@ -94,8 +93,24 @@ func (c *confirm) Update(msg tea.Msg) (tea.Cmd, bool) {
 			return c.acceptIfRead()
 		}
 		return nil, true
+	default:
+		return c.takeLetters(key)
 	}
 	return nil, false
+}
+
+// takeLetters takes letters that are no no. Who types a word answers nothing: it is a no, and the
+// word goes into the line. A held y is one that comes too soon.
+func (c *confirm) takeLetters(key tea.KeyMsg) (tea.Cmd, bool) {
+	if key.Type != tea.KeyRunes || key.Alt || key.Paste {
+		return nil, false
+	}
+	typed := string(key.Runes)
+	if strings.Trim(typed, "yY") == "" {
+		return c.acceptIfRead()
+	}
+	c.words = typed
+	return nil, true
 }
 
 // handleMouse takes a click on an answer, a yes under the terms of the y key, and the wheel.
@@ -125,7 +140,7 @@ func (c *confirm) scrollBy(key string) bool {
 	if len(c.lines) <= c.room {
 		return false
 	}
-	step, ok := map[string]int{"up": -1, "down": 1, "pgup": -c.room, "pgdown": c.room, " ": c.room}[key]
+	step, ok := map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -c.room, "pgdown": c.room, " ": c.room}[key]
 	c.top = max(0, min(c.top+step, c.seen, len(c.lines)-c.room))
 	return ok
 }

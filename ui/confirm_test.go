@@ -192,3 +192,21 @@ func TestAClickConfirms(t *testing.T) {
 		t.Error("the wheel does not show the rest")
 	}
 }
+
+// A word that somebody types is no answer: it closes the question, and is kept for the line.
+func TestAWordIsNoAnswer(t *testing.T) {
+	for _, word := range []string{"r", "dry", "ye"} {
+		q := newQuestioned(t, "Delete it", "all of it", 80, 24)
+		q.picture()
+		q.clock = q.clock.Add(time.Hour)
+		if closed := q.press(word); !closed || q.ran > 0 || q.words != word {
+			t.Errorf("%s: closed %v, ran %d times, kept %q", word, closed, q.ran, q.words)
+		}
+	}
+	q := newQuestioned(t, "Delete it", "all of it", 80, 24)
+	q.picture()
+	q.clock = q.clock.Add(confirmPause / 2)
+	if q.press("yyy"); q.ran > 0 || q.words != "" {
+		t.Errorf("a held y ran %d times and kept %q", q.ran, q.words)
+	}
+}

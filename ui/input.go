@@ -37,6 +37,9 @@ func (f *frame) handleKey(msg tea.KeyMsg) tea.Cmd {
 	if t, ok := p.(Typer); ok {
 		typing = t.Typing()
 	}
+	if typing && f.run.letters != "" {
+		return tea.Batch(f.continueWord(p, msg), f.handleKey(msg))
+	}
 	caught := false
 	if c, ok := p.(Catcher); ok {
 		caught = c.Catches(name)
@@ -68,7 +71,8 @@ func (f *frame) isJoinedKeys(msg tea.KeyMsg) bool {
 
 // handleJoinedKeys handles them one by one. What a key opens gets the keys behind it, as it would
 // from somebody who types slowly: "/memory" looks for "memory" and is not m, e, m, o, r and y.
-// Whether something is really meant is never answered by the read that asked for it.
+// Whether something is really meant is never answered by the read that asked for it: nobody has
+// seen the question yet.
 func (f *frame) handleJoinedKeys(msg tea.KeyMsg) tea.Cmd {
 	var cmds []tea.Cmd
 	for i, r := range msg.Runes {
@@ -79,10 +83,7 @@ func (f *frame) handleJoinedKeys(msg tea.KeyMsg) tea.Cmd {
 		switch {
 		case len(rest.Runes) == 0:
 		case o != nil:
-			if _, asks := o.overlay.(*confirm); !asks {
-				cmd = tea.Batch(cmd, f.handleKey(rest))
-			}
-			return tea.Batch(append(cmds, cmd)...)
+			return tea.Batch(append(cmds, cmd, f.handleKey(rest))...)
 		case cmd != nil && rest.Runes[0] != r: // a key that is held may overtake its command
 			return tea.Batch(append(cmds, tea.Sequence(cmd, func() tea.Msg { return rest }))...)
 		}
@@ -136,9 +137,9 @@ func (f *frame) runAction(e entry, arg string) tea.Cmd {
 // maxRecent is how many of the actions that a person chose are suggested.
 const maxRecent = 3
 
-// rememberRun notes what a person ran, newest first. Going to a pane is no news.
+// rememberRun notes what a person ran, newest first. Going to a pane is no news, nor is writing.
 func (f *frame) rememberRun(id string) {
-	if id == "palette" || id == "help" || strings.HasPrefix(id, "focus.") {
+	if id == "palette" || id == "help" || strings.HasPrefix(id, "focus.") || strings.HasPrefix(id, "conversation.line.") {
 		return
 	}
 	f.recent = slices.DeleteFunc(f.recent, func(x string) bool { return x == id })
@@ -170,6 +171,7 @@ func (f *frame) handleMouse(msg tea.MouseMsg) tea.Cmd {
 	case f.selection != nil:
 		return f.dragSelection(msg)
 	}
+	f.run = run{}
 	press := msg.Action == tea.MouseActionPress && msg.Button == tea.MouseButtonLeft
 	if f.plan.Tabs && msg.Y == 0 && press {
 		f.clickTab(msg.X)

@@ -98,9 +98,14 @@ func (f *frame) toOverlay(msg tea.Msg) tea.Cmd {
 func (f *frame) updateOverlay(o *shown, msg tea.Msg) tea.Cmd {
 	cmd, done := o.overlay.Update(msg)
 	f.dirty = true
-	if done {
-		f.removeOverlay(o)
+	if !done {
+		return o.ownMessages(cmd)
 	}
+	f.removeOverlay(o)
+	if c, ok := o.overlay.(*confirm); ok && c.words != "" {
+		return f.writeOn(c.words)
+	}
+	f.run = run{}
 	return o.ownMessages(cmd)
 }
 

@@ -91,6 +91,31 @@ func (f *frame) writeIn(p Pane, msg tea.KeyMsg) tea.Cmd {
 	return cmd
 }
 
+// writeOn writes what was typed into a question instead of an answer, behind the letter that
+// brought the question.
+func (f *frame) writeOn(s string) tea.Cmd {
+	s, f.run = f.run.letters+s, run{}
+	p := f.convs.currentPane()
+	w, ok := p.(Writer)
+	if !ok {
+		return nil
+	}
+	f.setFocus(layout.Conversation, f.convs.at)
+	return ownedCommand(p, w.Write(s))
+}
+
+// continueWord writes the letter by which somebody came back to the line ("i"), when a word goes on
+// behind it in one breath: it was the beginning of that word.
+func (f *frame) continueWord(p Pane, msg tea.KeyMsg) tea.Cmd {
+	r := f.run
+	f.run = run{}
+	w, ok := p.(Writer)
+	if !ok || msg.Type != tea.KeyRunes || msg.Alt || msg.Paste || f.opt.Now().Sub(r.at) > breath {
+		return nil
+	}
+	return ownedCommand(p, w.Write(r.letters))
+}
+
 // beginText puts text in front of what stands in the current conversation's line.
 func (f *frame) beginText(text string) tea.Cmd {
 	p := f.convs.currentPane()
