@@ -70,7 +70,8 @@ func (p *Pane) completeCommand(prefix string) []compose.Item {
 	for _, m := range rank.Find(prefix, entries) {
 		if at := command[m.Index]; !offered[at] && len(out) < maxOffers {
 			offered[at] = true
-			out = append(out, offerCommand(all[at], prefix, m.Guess))
+			guess := m.Guess || !strings.HasPrefix(strings.ToLower(entries[m.Index].Name), strings.ToLower(prefix))
+			out = append(out, offerCommand(all[at], prefix, guess))
 		}
 	}
 	return out
