@@ -390,8 +390,12 @@ func (v *Overlay) runKey(key string) (tea.Cmd, bool) {
 	case "h", "u":
 		return v.pastKey(key, r, ok), false
 	case "enter":
-		if ok && r.State == skill.On {
+		switch {
+		case !ok:
+		case r.State == skill.On:
 			return v.do.Use(r), true
+		default:
+			return func() tea.Msg { return ui.Toast(event.Info, "%s is %s: it has no command", r.Name, r.State) }, false
 		}
 	case " ":
 		if ok && (r.State == skill.On || r.State == skill.Off || r.State == skill.Blocked) {
