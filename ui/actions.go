@@ -35,15 +35,16 @@ func (f *frame) frameActions() []Action {
 func (f *frame) programActions() []Action {
 	return []Action{
 		{ID: "palette", Keys: []string{"ctrl+p"}, Title: "Commands", Card: true, Help: "Everything that can be done, by typing a part of its name.", Run: withoutCommand(f.openPalette)},
-		{ID: "help", Keys: []string{"f1", "?"}, Slash: "help", Also: []string{"commands"}, First: true, Title: "Help", Card: true, Help: "The keys that matter, then all of them, searchable.", Run: withoutCommand(f.openHelp)},
+		{ID: "help", Keys: []string{"f1", "?"}, Slash: "help", Also: []string{"commands"}, First: true, Title: "Help", Help: "The keys that matter, then all of them, searchable.", Run: withoutCommand(f.openHelp)},
 		{ID: "theme", Slash: "theme", Also: []string{"skin"}, Arg: "[name]", Title: "Choose a theme", Help: "Shows each while you move.", Run: f.pickTheme, Complete: f.themeNames},
-		{ID: "copy", Keys: []string{"alt+y"}, Slash: "copy", Title: "Copy", Card: true, Help: "What the focused pane has selected.", Why: f.whyNoCopy, Run: f.copyFocused},
+		{ID: "copy", Keys: []string{"alt+y"}, Slash: "copy", Title: "Copy", Help: "What the focused pane has selected.", Why: f.whyNoCopy, Run: f.copyFocused},
 		{ID: "takeback", Keys: []string{"alt+u"}, Slash: "takeback", Title: "Take back what was just done", Help: "What a key did in a list: a session archived or renamed, a file exported.", Why: f.whyNoUndo, Run: f.takeBack},
 		{ID: "mouse", Keys: []string{"alt+m"}, Slash: "mouse", Title: "Mouse on or off", Help: "On, a drag copies what it marks in the conversation and the output, two clicks a word. Off, the terminal's own selection works; shift+drag does in most terminals anyway.", Run: f.toggleMouse},
 		{ID: "search", Keys: []string{"alt+/"}, Title: "Search in this pane", Card: true, Why: f.whyNoSearch, Run: withoutCommand(f.openSearch)},
 		{ID: "search.next", Keys: []string{"alt+n"}, Title: "Next hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(1) })},
 		{ID: "search.previous", Keys: []string{"alt+p"}, Title: "Previous hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(-1) })},
 		{ID: "redraw", Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Run: withoutCommand(f.repaintAll)},
+		{ID: "interrupt", Keys: []string{"ctrl+c"}, Title: "Stop, clear; twice quits", Card: true, Help: "It stops the turn, else clears the line, and closes what stands over the panes. ctrl+c does that whatever the settings say.", Run: func(string) tea.Cmd { return f.handleInterrupt(tea.KeyMsg{Type: tea.KeyCtrlC}) }},
 		{ID: "suspend", Keys: []string{"ctrl+z"}, Title: "Suspend", Help: "Back to the shell; fg returns.", Run: func(string) tea.Cmd { return f.suspendToShell() }},
 		{ID: "quit", Slash: "quit", Also: []string{"exit", "q"}, Title: "Quit", Help: "ctrl+c twice does the same.", Run: func(string) tea.Cmd { return tea.Quit }},
 	}
@@ -53,7 +54,7 @@ func (f *frame) focusActions() []Action {
 	return []Action{
 		{ID: "focus.sessions", Keys: []string{"alt+1"}, Title: "Go to the sessions", Card: true, Run: withoutCommand(func() { f.focusSlot(layout.Sessions) })},
 		{ID: "focus.conversation", Keys: []string{"alt+2"}, Title: "Go to the conversation", Help: "Again: to the next one.", Run: withoutCommand(func() { f.focusSlot(layout.Conversation) })},
-		{ID: "focus.output", Keys: []string{"alt+3"}, Title: "Go to the output", Card: true, Run: withoutCommand(func() { f.focusSlot(layout.Output) })},
+		{ID: "focus.output", Keys: []string{"alt+3"}, Title: "Go to the output", Run: withoutCommand(func() { f.focusSlot(layout.Output) })},
 		{ID: "focus.backends", Keys: []string{"alt+4"}, Title: "Go to the back ends", Run: withoutCommand(func() { f.focusSlot(layout.Backends) })},
 		{ID: "focus.next", Keys: []string{"tab"}, Title: "Next pane", Card: true, Run: withoutCommand(func() { f.nextFocus(1) })},
 		{ID: "focus.previous", Keys: []string{"shift+tab"}, Title: "Previous pane", Run: withoutCommand(func() { f.nextFocus(-1) })},

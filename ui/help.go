@@ -27,7 +27,7 @@ func (f *frame) openHelp() {
 	}
 	facts, first := f.helpCard(table)
 	o := PickerOptions{
-		Title: "Help", Items: items, Placeholder: "search keys and commands", Card: facts,
+		Title: "Help", Items: items, Placeholder: "search keys and commands", Card: facts, Unchosen: true,
 		Hint:   "enter runs it  esc close  shift+drag selects text",
 		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
 	}

@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"hermes/core/event"
 	"hermes/ui/text"
 )
 
@@ -111,26 +112,49 @@ func (f *frame) reachableActions() []entry {
 }
 
 // findAction returns the action that key means now. A disabled action of the pane leaves the key to
-// a global one.
+// a global one, and while somebody types to the line.
 func (f *frame) findAction(key string, typing bool) (entry, bool) {
-	var refused *entry
+	if typing && isPrintable(key) {
+		return entry{}, false
+	}
+	list := f.actionsOnKey(key)
+	if i := slices.IndexFunc(list, func(e entry) bool { return e.disabledReason() == "" }); i >= 0 {
+		return list[i], true
+	}
+	if len(list) > 0 && !typing {
+		return list[0], true
+	}
+	return entry{}, false
+}
+
+// actionsOnKey lists the actions of a key, the focused pane's first.
+func (f *frame) actionsOnKey(key string) (out []entry) {
 	for _, list := range [][]entry{ofPane(f.focusedPane()), f.globalActions()} {
 		for _, e := range list {
-			if !slices.Contains(f.keys.keysOf(e.Action), key) || typing && isPrintable(key) {
-				continue
-			}
-			if e.disabledReason() == "" {
-				return e, true
-			}
-			if refused == nil {
-				refused = &e
+			if slices.Contains(f.keys.keysOf(e.Action), key) {
+				out = append(out, e)
 			}
 		}
 	}
-	if refused != nil && !typing {
-		return *refused, true
+	return out
+}
+
+// explainKey says why a key did nothing: its action cannot run now, or it has none here.
+func (f *frame) explainKey(key string) tea.Cmd {
+	list := f.actionsOnKey(key)
+	for _, e := range list {
+		if why := e.disabledReason(); why != "" {
+			return f.showToast(event.Info, e.Title+": "+why, "")
+		}
 	}
-	return entry{}, false
+	if len(list) > 0 { // it can run by now
+		return nil
+	}
+	hint := "/help lists the keys"
+	if help := f.keys.firstKey("help", "F1"); help != "" {
+		hint = help + " lists the keys"
+	}
+	return f.showToast(event.Info, text.Inline(key)+" does nothing here", hint)
 }
 
 // isPrintable reports keys that are text for somebody who types.

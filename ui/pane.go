@@ -144,6 +144,8 @@ type (
 	// BeginText puts text in front of what stands in the current conversation's line, and goes
 	// there.
 	BeginText struct{ Text string }
+	// KeyIgnored says that a key did nothing in the line that a person types in: the frame says why.
+	KeyIgnored struct{ Key string }
 	// Leave ends the program when it is asked for twice within some seconds; Key is what asks.
 	Leave struct{ Key string }
 	// ShowOverlay puts an overlay on top.
@@ -181,6 +183,7 @@ func (ClosePane) isFrameMsg()    {}
 func (ShowToast) isFrameMsg()    {}
 func (ShowUndo) isFrameMsg()     {}
 func (BeginText) isFrameMsg()    {}
+func (KeyIgnored) isFrameMsg()   {}
 func (Leave) isFrameMsg()        {}
 func (ShowOverlay) isFrameMsg()  {}
 func (CloseOverlay) isFrameMsg() {}

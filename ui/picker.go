@@ -29,6 +29,9 @@ type PickerOptions struct {
 	Items       []Item
 	Selected    string // id of the item to start on
 	Placeholder string
+	Query       string                  // what stands in the field at first
+	Down        string                  // one more key that goes down; empty for none
+	Unchosen    bool                    // a list to read: enter runs nothing until somebody moves or types
 	Note        string                  // a sentence above the list; empty for none
 	Card        []Fact                  // names and texts above the list while nothing is typed
 	Hint        string                  // the bottom row; empty means the usual keys
@@ -42,16 +45,25 @@ type PickerOptions struct {
 
 // NewPicker returns an overlay that lists items and narrows them while a person types.
 func NewPicker(o PickerOptions) Overlay {
-	p := &picker{opt: o}
+	p := &picker{opt: o, field: field.New(o.Query)}
 	p.filterItems()
+	if o.Query != "" {
+		return p
+	}
 	p.at = max(0, slices.IndexFunc(o.Items, func(it Item) bool { return it.Why == "" }))
 	for i, n := range p.shown {
 		if o.Items[n].ID == o.Selected {
 			p.at = i
 		}
 	}
+	if o.Unchosen {
+		p.at = noneChosen
+	}
 	return p
 }
+
+// noneChosen is the place of the selection before somebody has moved it.
+const noneChosen = -2 // -1 is a heading
 
 type picker struct {
 	opt     PickerOptions
@@ -110,7 +122,7 @@ func (p *picker) Place() string {
 	if _, at := p.drawnLines(); len(p.shown) == 0 || p.rows == 0 || len(at) <= p.rows {
 		return ""
 	}
-	return strconv.Itoa(p.at+1) + " of " + strconv.Itoa(len(p.shown))
+	return strconv.Itoa(max(p.at, 0)+1) + " of " + strconv.Itoa(len(p.shown))
 }
 
 func (p *picker) Restyle(s *style.Styles) { p.styles = s }
@@ -186,10 +198,13 @@ func (p *picker) handleKey(msg tea.KeyMsg) (tea.Cmd, bool) {
 	case "esc":
 		return p.dismissCommand(), true
 	case "enter":
+		if p.at == noneChosen {
+			return p.dismissCommand(), true
+		}
 		return p.chooseCurrent()
 	case "up", "ctrl+p", "shift+tab":
 		return p.moveSelection(-1), false
-	case "down", "ctrl+n", "tab":
+	case "down", "ctrl+n", "tab", p.opt.Down:
 		return p.moveSelection(1), false
 	case "pgup":
 		return p.moveSelection(-max(p.rows-1, 1)), false
@@ -239,7 +254,7 @@ func (p *picker) handleMouse(msg tea.MouseMsg) (tea.Cmd, bool) {
 
 func (p *picker) moveSelection(step int) tea.Cmd {
 	before := p.at
-	p.at = max(min(p.at+step, len(p.shown)-1), 0)
+	p.at = max(min(max(p.at, -1)+step, len(p.shown)-1), 0)
 	if p.at == before {
 		return nil
 	}
@@ -247,7 +262,7 @@ func (p *picker) moveSelection(step int) tea.Cmd {
 }
 
 func (p *picker) currentItem() (Item, bool) {
-	if p.at >= len(p.shown) {
+	if p.at < 0 || p.at >= len(p.shown) {
 		return Item{}, false
 	}
 	return p.itemAt(p.shown[p.at]), true
@@ -306,7 +321,7 @@ func (p *picker) View(w, h int) string {
 
 // scrollToSelected keeps the selected line in sight, with its heading when it is the first.
 func (p *picker) scrollToSelected(at []int) {
-	row := slices.Index(at, p.at)
+	row := max(slices.Index(at, p.at), 0)
 	p.from = max(min(p.from, row), row-p.rows+1, 0)
 	if row == 1 && at[0] < 0 {
 		p.from = 0

@@ -3,6 +3,8 @@ package ui
 import (
 	"strings"
 	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // However small the screen, something can be chosen below a note and a card.
@@ -19,6 +21,33 @@ func TestAPickerKeepsChoicesInSight(t *testing.T) {
 		}
 		if h > 4 && !strings.Contains(seen, "a note") {
 			t.Errorf("%d rows hide the note:\n%s", h, seen)
+		}
+	}
+}
+
+// A list to read runs nothing by the enter of somebody who has read it.
+func TestAListToReadRunsWhatSomebodyChose(t *testing.T) {
+	for keys, want := range map[string]string{"enter": "", "down enter": "a", "b enter": "b"} {
+		ran := ""
+		p := NewPicker(PickerOptions{
+			Items: []Item{{ID: "a", Title: "alpha"}, {ID: "b", Title: "beta"}}, Unchosen: true,
+			Choose: func(it Item) tea.Cmd { ran = it.ID; return nil },
+		})
+		p.Restyle(plain)
+		done := false
+		for _, k := range strings.Fields(keys) {
+			p.View(40, 8)
+			msg := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(k)}
+			switch k {
+			case "enter":
+				msg = tea.KeyMsg{Type: tea.KeyEnter}
+			case "down":
+				msg = tea.KeyMsg{Type: tea.KeyDown}
+			}
+			_, done = p.Update(msg)
+		}
+		if ran != want || !done {
+			t.Errorf("%s ran %q, done %v", keys, ran, done)
 		}
 	}
 }

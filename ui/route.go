@@ -134,6 +134,8 @@ func (f *frame) frameMsg(who Pane, msg FrameMsg) tea.Cmd {
 		return f.showUndo(who, msg)
 	case BeginText:
 		return f.beginText(msg.Text)
+	case KeyIgnored:
+		return f.explainKey(msg.Key)
 	case Leave:
 		return f.leaveProgram(msg.Key)
 	case ShowOverlay:

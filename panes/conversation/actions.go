@@ -13,7 +13,7 @@ import (
 // person can change it. While keys mean something else (the queue, browsing) the others say so,
 // which hands the key on.
 func (p *Pane) Actions() []ui.Action {
-	return slices.Concat(p.writingActions(), p.queueActions(), p.scrollingActions(), p.browsingActions(), p.commandActions())
+	return slices.Concat(p.lineActions(), p.writingActions(), p.queueActions(), p.scrollingActions(), p.browsingActions(), p.commandActions())
 }
 
 // runPlain makes an action's Run of what needs no command; runCmd of what does.
@@ -67,11 +67,11 @@ func (p *Pane) writingActions() []ui.Action {
 	}
 	return []ui.Action{
 		{ID: "conversation.answer", Keys: []string{"ctrl+y"}, Title: "Answer what waits for you", Card: true, Why: waits, Run: p.runCmd(p.openWaiting)},
-		{ID: "conversation.editor", Keys: []string{"ctrl+g"}, Slash: "editor", Title: "Write the prompt in $EDITOR", Card: true, Run: p.runCmd(p.openEditor)},
-		{ID: "conversation.mode", Keys: []string{"alt+q"}, Title: "Change what enter does while a turn runs", Card: true, Help: "Queue for after the turn, steer the running turn, or interrupt it.", Run: p.runPlain(p.cycleMode)},
+		{ID: "conversation.editor", Keys: []string{"ctrl+g"}, Slash: "editor", Title: "Write in $EDITOR", Card: true, Run: p.runCmd(p.openEditor)},
+		{ID: "conversation.mode", Keys: []string{"alt+q"}, Title: "Queue, steer or interrupt", Card: true, Help: "What enter does while a turn runs: queue for after it, show the prompt to the model in it, or stop it.", Run: p.runPlain(p.cycleMode)},
 		{ID: "conversation.stop", Keys: []string{"esc"}, Slash: "stop", Title: "Stop the running turn", Card: true, Help: "What was said so far is kept and marked.", Why: turn, Run: p.runCmd(p.interruptTurn)},
 		p.leaveAction(),
-		{ID: "conversation.reload", Keys: []string{"ctrl+r"}, Title: "Read the conversation again", Run: p.runCmd(func() tea.Cmd {
+		{ID: "conversation.reload", Keys: []string{"f5"}, Title: "Read the conversation again", Run: p.runCmd(func() tea.Cmd {
 			p.loaded = false
 			return p.beginLoading()
 		})},
@@ -182,8 +182,8 @@ func (p *Pane) commandActions() []ui.Action {
 			Help: "Its path; a text goes into the prompt, an image is shown to the model.",
 			Run:  func(arg string) tea.Cmd { return p.attachFile(arg) },
 		}, ui.Action{
-			ID: "conversation.paste", Keys: []string{"ctrl+v", "alt+v"}, Slash: "paste", Title: "Attach the image of the clipboard", Card: true,
-			Help: "By wl-paste, xclip, pngpaste or powershell.exe, whichever is there.", Run: p.runCmd(p.pasteImage),
+			ID: "conversation.paste", Keys: []string{"ctrl+v", "alt+v"}, Slash: "paste", Title: "Paste an image", Card: true,
+			Help: "The one of the clipboard, by wl-paste, xclip, pngpaste or powershell.exe, whichever is there.", Run: p.runCmd(p.pasteImage),
 		})
 	}
 	if p.deps.Retry != nil {

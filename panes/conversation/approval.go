@@ -5,12 +5,14 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core/event"
 	"hermes/ui"
+	"hermes/ui/compose"
 	"hermes/ui/style"
 )
 
@@ -343,10 +345,29 @@ func (p *Pane) editInstead(ask event.ApprovalAsked) {
 func (p *Pane) sendInstead(body string) tea.Cmd {
 	ask, agent := *p.instead, p.deps.Agent
 	p.leaveEdit()
-	return withTimeout(func(context.Context) tea.Msg {
-		if err := agent.AnswerEdited(ask.ID, body); err != nil {
-			return sentMsg{sending{text: body}, err}
-		}
+	return withTimeout(func(context.Context) tea.Msg { return insteadMsg{body, agent.AnswerEdited(ask.ID, body)} })
+}
+
+// insteadMsg is how it ended that a person's command was sent in place of the one asked about.
+type insteadMsg struct {
+	command string
+	err     error
+}
+
+// takeInstead keeps a command that came too late for its call, as a command of the person's own.
+func (p *Pane) takeInstead(m insteadMsg) tea.Cmd {
+	if m.err == nil {
 		return nil
-	})
+	}
+	own, hint := "$ "+m.command, "it stands in the line as a command of your own"
+	if strings.Contains(m.command, "\n") {
+		own = "```sh\n" + m.command + "\n```"
+	}
+	if p.composer.Empty() {
+		p.composer.SetText(own)
+	} else {
+		p.composer.Remember(compose.Prompt{Text: own})
+		hint = p.keyOf("conversation.history", "ctrl+r") + " finds your command again"
+	}
+	return showToast(event.Warn, "Not run: "+oneLine(m.err.Error()), hint)
 }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -240,6 +241,45 @@ func TestAnEditedCommandRunsAsThatCall(t *testing.T) {
 	p.asks[0].Choices = []event.Decision{event.DecisionDeny, event.DecisionOnce}
 	if hit(p, o, "e") || p.composer.Text() != "" {
 		t.Error("what cannot be replaced can be edited")
+	}
+}
+
+// TestACommandThatCameTooLateIsKept: the question was settled meanwhile. It is the person's own
+// then.
+func TestACommandThatCameTooLateIsKept(t *testing.T) {
+	for _, line := range []string{"", "half a thought"} {
+		w, p, o := box(t, asking("ap", "make", start.Add(time.Minute)))
+		p.composer.SetText(line)
+		hit(p, o, "e")
+		w.fail = errors.New("approval ap is not open any more")
+		out := press(p, " ", "a", "l", "l", "enter")
+		if len(out) != 1 || !strings.Contains(out[0].(ui.ShowToast).Text, "Not run: approval ap is not open") {
+			t.Errorf("said %+v", out)
+		}
+		want := "$ make all"
+		if line != "" {
+			want = line
+		}
+		if p.composer.Text() != want {
+			t.Errorf("the line holds %q, not %q", p.composer.Text(), want)
+		}
+		if sent := p.composer.History(); line != "" && sent[0].Text != "$ make all" {
+			t.Errorf("the command is lost: %+v", sent)
+		}
+	}
+}
+
+// TestTheBarNamesItsKeyWhereItIsHeard: not below the box that is open, nor beside another pane.
+func TestTheBarNamesItsKeyWhereItIsHeard(t *testing.T) {
+	p := open(t, &world{})
+	press(p, "h")
+	say(p, asking("ap", "make", start.Add(time.Hour)))
+	if v := seen(p); !strings.Contains(v, "ctrl+y answers") {
+		t.Errorf("no key:\n%s", v)
+	}
+	p.Focus(false)
+	if v := seen(p); !strings.Contains(v, "1 waits for you") || strings.Contains(v, "ctrl+y") {
+		t.Errorf("below the box:\n%s", v)
 	}
 }
 

@@ -40,16 +40,33 @@ func (p *Pane) handleTyped(k tea.KeyMsg) tea.Cmd {
 	case p.browsing:
 		return nil
 	case name == "esc" && !p.composer.Completing():
-		if p.isEditing() {
-			p.leaveEdit()
-		}
-		return nil
+		return p.escapeLine()
+	case p.isTakenAway(name):
+		return keyIgnored(name)
 	}
 	p.queue.choosing = p.queue.choosing && !text
 	if p.queue.choosing {
 		return nil
 	}
 	return p.writeKey(k, name, text)
+}
+
+// escapeLine leaves what is edited. A line that somebody wrote stays.
+func (p *Pane) escapeLine() tea.Cmd {
+	switch {
+	case p.isEditing():
+		p.leaveEdit()
+		return nil
+	case p.composer.Empty():
+		return keyIgnored("esc")
+	default:
+		return showToast(event.Info, "What you wrote stays", "ctrl+u clears it")
+	}
+}
+
+// keyIgnored has the frame say why a key did nothing.
+func keyIgnored(name string) tea.Cmd {
+	return func() tea.Msg { return ui.KeyIgnored{Key: name} }
 }
 
 // writeKey handles a key that is for the line that is written.
@@ -71,21 +88,23 @@ func (p *Pane) writeKey(k tea.KeyMsg, name string, text bool) tea.Cmd {
 	case compose.Submit:
 		return p.submitLine()
 	case compose.Ignored:
-		return p.whyIgnored(k, name)
+		return whyIgnored(k, name)
 	case compose.Changed:
 	}
 	return nil
 }
 
-// whyIgnored says what a person would otherwise wonder about.
-func (p *Pane) whyIgnored(k tea.KeyMsg, name string) tea.Cmd {
+// whyIgnored says what a person would otherwise wonder about. Text that is none, a mouse report
+// that a slow terminal let through, is nobody's.
+func whyIgnored(k tea.KeyMsg, name string) tea.Cmd {
 	switch {
 	case k.Paste:
 		return showToast(event.Info, "The paste has control characters only: nothing was taken", "")
-	case name == p.keyOf("conversation.leave", "ctrl+d") && !p.composer.Empty():
-		return showToast(event.Info, "Something is attached to this line, so that "+name+" does not leave", "ctrl+u clears it")
+	case k.Type == tea.KeyRunes && !k.Alt:
+		return nil
+	default:
+		return keyIgnored(name)
 	}
-	return nil
 }
 
 func (p *Pane) toTop() {

@@ -139,7 +139,7 @@ func (p *Pane) takePage(m pageMsg) tea.Cmd {
 	held := p.held
 	p.held = nil
 	if m.err != nil {
-		p.failed = "The conversation could not be read: " + oneLine(m.err.Error()) + ". ctrl+r tries again."
+		p.failed = "The conversation could not be read: " + oneLine(m.err.Error()) + ". " + p.keyOf("conversation.reload", "f5") + " tries again."
 	} else {
 		p.failed, p.more = "", m.more
 		if len(m.messages) > 0 {
@@ -226,6 +226,11 @@ func (p *Pane) handleOwn(msg tea.Msg) tea.Cmd {
 		return p.applyUndo(m)
 	case queuedMsg:
 		return p.takeQueue(m)
+	case insteadMsg:
+		return p.takeInstead(m)
+	case recallMsg:
+		p.composer.Recall(m.prompt)
+		return p.completeWord()
 	case filesMsg:
 		p.offerFiles(m)
 	case describedMsg:

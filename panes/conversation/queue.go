@@ -77,7 +77,7 @@ func (p *Pane) queueActions() []ui.Action {
 	}
 	on := p.queue.choosing
 	list := []ui.Action{
-		{ID: "conversation.queue.choose", Keys: []string{"alt+e"}, Title: "Choose among what is queued", Card: true, Help: "Then enter edits, alt+s sends now, alt+t steers, delete drops.", Why: some, Run: p.runPlain(p.chooseQueued)},
+		{ID: "conversation.queue.choose", Keys: []string{"alt+e"}, Title: "Choose among what is queued", Help: "Then enter edits, alt+s sends now, alt+t steers, delete drops.", Why: some, Run: p.runPlain(p.chooseQueued)},
 		{ID: "conversation.queue.up", Keys: []string{"up"}, Title: "Choose among what is queued", Hidden: true, Why: up, Run: p.runPlain(p.chooseQueued)},
 		{ID: "conversation.queue.resume", Keys: []string{"alt+s"}, Title: "Send on what is queued", Help: "After a turn that did not end by itself the queue waits for this.", Bar: "send the queue", Why: held, InBar: !p.running && len(p.queue.items) > 0, Run: p.runCmd(p.resumeQueue)},
 		{ID: "conversation.queue.edit", Keys: []string{"enter"}, Title: "Edit the queued prompt", Bar: "edit", Why: inside, InBar: on, Run: p.runPlain(p.editQueued)},

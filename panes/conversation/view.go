@@ -152,7 +152,8 @@ func (p *Pane) nameMode() string {
 	}
 }
 
-// drawBar says what waits for the person. It takes no keys but the one that it names.
+// drawBar says what waits for the person, and the key that shows it where that key is heard: not
+// below the open box, and not while another pane has the keys.
 func (p *Pane) drawBar() string {
 	s, n := p.env.s, len(p.asks)+len(p.question)
 	if n == 0 {
@@ -165,8 +166,11 @@ func (p *Pane) drawBar() string {
 		what = oneLine(p.question[0].Text)
 	}
 	head := " " + s.Glyphs.Waits + " " + strconv.Itoa(n) + " waits for you  "
-	name := p.keyOf("conversation.answer", "ctrl+y")
-	key := "  " + name + " answers "
+	name, key := "", ""
+	if p.focused {
+		name = p.keyOf("conversation.answer", "ctrl+y")
+		key = "  " + name + " answers "
+	}
 	room := p.w - text.Width(head) - text.Width(key)
 	if room < 8 {
 		return s.Warn.Bold(true).Render(text.Truncate(head+name, p.w, ""))

@@ -55,10 +55,14 @@ func (p *Pane) takeOnly() {
 // leave asks the frame to end the program: of an empty line, as in a shell.
 func (p *Pane) leaveAction() ui.Action {
 	empty := func() string {
-		if !p.composer.Empty() {
-			return "the line is not empty"
+		switch {
+		case p.composer.Text() != "":
+			return "the line is not empty; ctrl+u clears it"
+		case !p.composer.Empty():
+			return "something is attached to the line; ctrl+u clears it"
+		default:
+			return ""
 		}
-		return ""
 	}
 	return ui.Action{
 		ID: "conversation.leave", Keys: []string{"ctrl+d"}, Title: "Leave Hermes", Card: true, Help: "From an empty line; the first time asks.", Why: empty,
@@ -66,5 +70,38 @@ func (p *Pane) leaveAction() ui.Action {
 			key := p.keyOf("conversation.leave", "ctrl+d")
 			return func() tea.Msg { return ui.Leave{Key: key} }
 		}),
+	}
+}
+
+// lineActions are the keys of the line itself that a person may change.
+func (p *Pane) lineActions() []ui.Action {
+	elsewhere := func() string {
+		if !p.Typing() {
+			return "esc goes back to the line first"
+		}
+		return ""
+	}
+	press := func(k tea.KeyMsg) func(string) tea.Cmd {
+		return p.runCmd(func() tea.Cmd {
+			p.burst.after = true
+			return tea.Batch(p.writeKey(k, k.String(), false), p.completeWord(), p.describeMentions())
+		})
+	}
+	return []ui.Action{
+		{ID: "conversation.line.send", Keys: []string{"enter"}, Title: "Send", Card: true, Help: "While a turn runs it queues, steers or interrupts.", Why: elsewhere, Run: press(tea.KeyMsg{Type: tea.KeyEnter})},
+		{ID: "conversation.line.break", Keys: []string{"alt+enter", "ctrl+j"}, Title: "Break the line", Card: true, Why: elsewhere, Run: press(tea.KeyMsg{Type: tea.KeyCtrlJ})},
+		p.historyAction(),
+	}
+}
+
+// isTakenAway reports a key of the line that the settings gave to something else, or to nothing.
+func (p *Pane) isTakenAway(name string) bool {
+	switch name {
+	case "enter":
+		return !p.composer.Completing() && p.keyOf("conversation.line.send", name) != name
+	case "alt+enter", "ctrl+j":
+		return p.keyOf("conversation.line.break", "alt+enter") != "alt+enter"
+	default:
+		return false
 	}
 }

@@ -123,8 +123,8 @@ func TestCtrlDLeavesFromAnEmptyLineOnly(t *testing.T) {
 	}
 	press(p, "backspace", "delete")
 	p.composer.Attach(chat.Part{Kind: chat.PartPaste, Name: "paste 1: 9 lines", Text: "x"})
-	if toast, ok := press(p, "ctrl+d")[0].(ui.ShowToast); !ok || toast.Hint != "ctrl+u clears it" {
-		t.Errorf("with a paste above the line: %+v", toast)
+	if out := press(p, "ctrl+d"); len(out) != 1 || out[0] != (ui.KeyIgnored{Key: "ctrl+d"}) || !strings.Contains(p.leaveAction().Why(), "attached") {
+		t.Errorf("with a paste above the line: %+v", out)
 	}
 	out := press(p, "ctrl+u", "ctrl+d")
 	if len(out) != 1 || out[0] != (ui.Leave{Key: "ctrl+d"}) {
@@ -162,5 +162,41 @@ func TestANameOfAnotherProgramIsTheCommand(t *testing.T) {
 	press(p, "o")
 	if out := press(p, "enter"); len(out) != 1 || out[0].(ui.ShowToast).Text != "ran /redo" {
 		t.Fatalf("said %+v, line %q", out, p.composer.Text())
+	}
+}
+
+// TestAnEarlierPromptIsWrittenWhole: with what was pasted, and the draft comes back behind it.
+func TestAnEarlierPromptIsWrittenWhole(t *testing.T) {
+	p := open(t, &world{})
+	paste := chat.Part{Kind: chat.PartPaste, Name: "paste 1: 9 lines", Text: "whole"}
+	p.composer.SetHistory([]compose.Prompt{{Text: "look at it", Parts: []chat.Part{paste}}, {Text: "other"}, {Text: "other words"}})
+	press(p, "l", "o", "o", "k")
+	box := press(p, "ctrl+r")[0].(ui.ShowOverlay).Overlay
+	box.Restyle(p.env.s)
+	if v := picture(t, box, 80, 24); !strings.Contains(v, "look at it") || !strings.Contains(v, "[paste 1: 9 lines]") || strings.Contains(v, "other") {
+		t.Errorf("what stands in the line is not looked for:\n%s", v)
+	}
+	if !hit(p, box, "enter") || p.composer.Text() != "look at it" || len(p.composer.Parts()) != 1 {
+		t.Fatalf("the line holds %q with %v", p.composer.Text(), p.composer.Parts())
+	}
+	if press(p, "down", "down", "down"); p.composer.Text() != "look" || len(p.composer.Parts()) != 0 {
+		t.Errorf("the draft is %q", p.composer.Text())
+	}
+}
+
+// TestAKeyOfTheLineThatWasTakenAwayDoesNothing: enter sends nothing for who gave it to something
+// else.
+func TestAKeyOfTheLineThatWasTakenAwayDoesNothing(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	p.deps.Key = func(id, usual string) string {
+		return map[string]string{"conversation.line.send": "alt+enter", "conversation.line.break": "enter"}[id]
+	}
+	w.log = nil
+	press(p, "h", "i")
+	for _, key := range []string{"enter", "alt+enter"} {
+		if out := drain(p, p.Update(keyMsg(key))); len(w.log) > 0 || p.composer.Text() != "hi" || len(out) != 1 || out[0] != (ui.KeyIgnored{Key: key}) {
+			t.Errorf("%s did %q, line %q, said %v", key, w.log, p.composer.Text(), out)
+		}
 	}
 }

@@ -42,7 +42,7 @@ func (p *Pane) Actions() []ui.Action {
 			store := p.store
 			return func() tea.Msg { return store.Open(f.Target, max(e.Line, 1)) }
 		}},
-		{ID: "memory.reload", Keys: []string{"ctrl+r"}, Title: "Read the files again", Run: func(string) tea.Cmd { return p.loadEntries }},
+		{ID: "memory.reload", Keys: []string{"ctrl+r", "f5"}, Title: "Read the files again", Run: func(string) tea.Cmd { return p.loadEntries }},
 		{ID: "memory.close", Keys: []string{"esc", "q"}, Title: "Close", Bar: "close", InBar: true, Run: func(string) tea.Cmd {
 			return func() tea.Msg { return ui.ClosePane{Pane: PaneID} }
 		}},

@@ -65,7 +65,7 @@ func (p *Pane) sessionActions() []ui.Action {
 		{ID: "sessions.archived", Keys: []string{"A"}, Title: "List archived sessions too, or not", Run: p.toggleArchived},
 		{ID: "sessions.filter", Keys: []string{"s"}, Title: "Show others", Help: "All, those that wait for you, that work, that are done, archived ones.", Bar: "show", InBar: true, Run: p.nextFilter},
 		{ID: "sessions.export", Keys: []string{"e"}, Title: "Export as Markdown", Bar: "export", InBar: true, Why: none, Run: p.exportSession},
-		{ID: "sessions.reload", Keys: []string{"ctrl+r"}, Title: "Read the list again", Run: func(string) tea.Cmd { return p.reloadList() }},
+		{ID: "sessions.reload", Keys: []string{"ctrl+r", "f5"}, Title: "Read the list again", Run: func(string) tea.Cmd { return p.reloadList() }},
 	}
 }
 

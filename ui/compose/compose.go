@@ -232,7 +232,7 @@ func (c *Composer) runCommand(key string) Result {
 		}
 		c.buf.Backspace()
 	case "ctrl+d":
-		if c.buf.s == "" {
+		if c.buf.at == len(c.buf.s) {
 			return Ignored
 		}
 		c.buf.Delete()
@@ -266,18 +266,46 @@ func (c *Composer) handleEnter() Result {
 
 // recallPrompt shows an older or newer prompt; what was being written comes back at the end.
 func (c *Composer) recallPrompt(delta int) Result {
-	p := c.pos + delta
-	if p < 0 || p > len(c.history) {
-		return Changed
+	if p := c.pos + delta; p >= 0 && p <= len(c.history) {
+		c.showPrompt(p)
 	}
+	return Changed
+}
+
+// showPrompt shows what stands at a place of the history, or the draft behind it.
+func (c *Composer) showPrompt(place int) {
 	if c.pos == len(c.history) {
 		c.draft = Prompt{c.buf.s, c.chips}
 	}
 	show := c.draft
-	if c.pos = p; p < len(c.history) {
-		show = c.history[p]
+	if c.pos = place; place < len(c.history) {
+		show = c.history[place]
 	}
 	c.buf.Set(show.Text)
 	c.chips = slices.Clone(show.Parts)
-	return Changed
+}
+
+// HasHistory reports that something was sent before.
+func (c *Composer) HasHistory() bool { return len(c.history) > 0 }
+
+// History is what was sent before, the newest first, each once.
+func (c *Composer) History() (out []Prompt) {
+	for _, p := range slices.Backward(c.history) {
+		if !slices.ContainsFunc(out, p.same) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Recall shows a prompt of the history in place of what stands there, which comes back behind the
+// newest one.
+func (c *Composer) Recall(p Prompt) {
+	for i, q := range slices.Backward(c.history) {
+		if p.same(q) {
+			c.popup.close()
+			c.showPrompt(i)
+			return
+		}
+	}
 }

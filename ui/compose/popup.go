@@ -99,7 +99,7 @@ func (c *Composer) Completing() bool { return c.popup.open() }
 func (c *Composer) popupKey(key string) Result {
 	p := &c.popup
 	switch key {
-	case "up", "ctrl+p":
+	case "up", "ctrl+p", "shift+tab":
 		p.at, p.moved = (p.at+len(p.items)-1)%len(p.items), true
 	case "down", "ctrl+n":
 		if p.chosen(p.at) {
@@ -129,7 +129,7 @@ func (c *Composer) popupKey(key string) Result {
 // PopupKey reports the keys that an open popup takes.
 func PopupKey(key string) bool {
 	switch key {
-	case "tab", "up", "down", "ctrl+p", "ctrl+n", "enter", "esc":
+	case "tab", "shift+tab", "up", "down", "ctrl+p", "ctrl+n", "enter", "esc":
 		return true
 	default:
 		return false

@@ -29,6 +29,15 @@ func (w *workbench) chooseLevel(arg string) tea.Cmd {
 	})
 }
 
+// planOnly lets nothing be changed in this session, and keeps what was to be planned in the line.
+func (w *workbench) planOnly(prompt string) tea.Cmd {
+	set := w.chooseLevel(session.LevelPlan)
+	if prompt == "" {
+		return set
+	}
+	return tea.Batch(set, func() tea.Msg { return ui.BeginText{Text: prompt} })
+}
+
 // chooseToolsets chooses the sets of tools of this session, or tells them.
 func (w *workbench) chooseToolsets(arg string) tea.Cmd {
 	return w.configureSession(arg, func(c *session.Config) error {
