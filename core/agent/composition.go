@@ -53,7 +53,7 @@ func (a *Agent) Composition(ctx context.Context, session string) (Composition, e
 		c.addShare("definitions", n)
 	}
 	var t tally
-	if p := w.sent.Load(); p == nil || *p == (cut{alone: p.alone}) {
+	if p := w.sent.Load(); p == nil || p.isEmpty() {
 		// Nothing is pruned, which would need the whole history at once.
 		var v chat.Volume
 		v, err = a.d.Sessions.Volume(ctx, session, t.addMessage)

@@ -32,8 +32,11 @@ func (t *turn) pruneResults(limit int) float64 {
 	}
 	through := newestStale(t.history, int(float64(limit)*share))
 	before := estimateTokens(t.shownHistory())
-	old, alone := t.w.pruned, !t.readsFiles()
-	for _, next := range []cut{{old.texts, through, old.capped, old.bytes, alone}, {through, through, old.capped, old.bytes, alone}} { // images and documents first
+	t.noteReaders()
+	old := t.w.pruned
+	for _, texts := range []int64{old.texts, through} { // images and documents first
+		next := old
+		next.texts, next.media = texts, through
 		if next.texts < t.w.pruned.texts || next.media < t.w.pruned.media {
 			continue
 		}
@@ -55,12 +58,17 @@ func (t *turn) pruneAll(fresh int) {
 	through := newestStale(t.history, fresh)
 	t.a.d.Log.Info("all that is old is sent shortened", "session", t.w.uid, "through", through)
 	t.w.pruned.texts, t.w.pruned.media = max(t.w.pruned.texts, through), max(t.w.pruned.media, through)
-	t.w.pruned.alone = !t.readsFiles()
+	t.noteReaders()
 }
 
-// readsFiles reports whether the model has the tool that reads again what was left out.
-func (t *turn) readsFiles() bool {
-	return slices.ContainsFunc(t.specs, func(s provider.ToolSpec) bool { return s.Name == "read_file" })
+// noteReaders notes which tools find again what is left out.
+func (t *turn) noteReaders() {
+	t.w.pruned.alone, t.w.pruned.unsearched = !t.hasTool("read_file"), !t.hasTool("session_search")
+}
+
+// hasTool reports whether the model has a tool.
+func (t *turn) hasTool(name string) bool {
+	return slices.ContainsFunc(t.specs, func(s provider.ToolSpec) bool { return s.Name == name })
 }
 
 // capResults cuts what the model has not even answered yet, until a call has at most that many
@@ -77,12 +85,16 @@ func (t *turn) capResults(most int) {
 
 // cut is how far the history is pruned: ids of the newest messages whose texts and whose media
 // (images, documents) are left out, and of the newest one whose texts are cut to a number of bytes;
-// 0: none. Alone says that no tool reads a document again, so that its text stays.
+// 0: none. Alone says that no tool reads a document again, so that its text stays,
+// unsearched that none finds an old result again.
 type cut struct {
 	texts, media, capped int64
 	bytes                int
-	alone                bool
+	alone, unsearched    bool
 }
+
+// isEmpty reports whether all is shown whole.
+func (c cut) isEmpty() bool { return c.texts == 0 && c.media == 0 && c.capped == 0 }
 
 // shownHistory is the history as the model sees it.
 func (t *turn) shownHistory() []chat.Message { return pruneHistory(t.history, t.w.pruned) }
@@ -105,7 +117,7 @@ func newestStale(history []chat.Message, fresh int) int64 {
 // every document and of every long string in a call's arguments, up to through. It changes nothing
 // but these: calls and results stay pairs. What is not stored yet (ID 0) is new and stays.
 func pruneHistory(history []chat.Message, through cut) []chat.Message {
-	if through == (cut{alone: through.alone}) {
+	if through.isEmpty() {
 		return history
 	}
 	out := slices.Clone(history)
@@ -119,7 +131,7 @@ func pruneHistory(history []chat.Message, through cut) []chat.Message {
 			later[r.Name+"\x00"+r.Text] = true
 			continue
 		}
-		line := prunedLine(out[i], later[r.Name+"\x00"+r.Text])
+		line := prunedLine(out[i], later[r.Name+"\x00"+r.Text], through.unsearched)
 		if len(line) < len(r.Text) {
 			short := *r
 			short.Text = line
@@ -148,7 +160,7 @@ func pruneHistory(history []chat.Message, through cut) []chat.Message {
 // capTail ends what was cut because a model's window has no room for it.
 const capTail = "\n[cut here: the whole does not fit the model's window; read it in smaller pieces]"
 
-func prunedLine(m chat.Message, again bool) string {
+func prunedLine(m chat.Message, again, unsearched bool) string {
 	if again {
 		return fmt.Sprintf("[left out: a later call of %s gave exactly this result]", m.Result.Name)
 	}
@@ -157,9 +169,12 @@ func prunedLine(m chat.Message, again bool) string {
 		where = " kept in: " + m.Result.Spill + ";"
 	}
 	head := strings.ToValidUTF8(m.Result.Text[:min(len(m.Result.Text), utf8.UTFMax*pruneHead)], "")
-	return fmt.Sprintf("[left out to save room: %d bytes from %s, which began %q;%s session_search with session_id %s, around_message_id %d and "+
-		"role_filter tool shows more of it; call again for how it is now]",
-		len(m.Result.Text), m.Result.Name, clip.Runes(head, pruneHead, "…"), where, m.Session, m.ID)
+	search := ""
+	if !unsearched {
+		search = fmt.Sprintf(" session_search with session_id %s, around_message_id %d and role_filter tool shows more of it;", m.Session, m.ID)
+	}
+	return fmt.Sprintf("[left out to save room: %d bytes from %s, which began %q;%s%s call again for how it is now]",
+		len(m.Result.Text), m.Result.Name, clip.Runes(head, pruneHead, "…"), where, search)
 }
 
 const (

@@ -120,7 +120,7 @@ func TestCompressedHistoriesAreSound(t *testing.T) {
 			ID: 1000, Role: chat.RoleUser, From: chat.Summary(), Text: summaryWithoutModel(h[:at], 400), Parts: quotePerson(h[:at], r.IntN(3), 1000),
 		}
 		after := append([]chat.Message{sum}, h[at:]...)
-		sent := validHistory(pruneHistory(after, cut{int64(r.IntN(at + 5)), int64(at), int64(at), 1 << (8 + r.IntN(8)), false}))
+		sent := validHistory(pruneHistory(after, cut{int64(r.IntN(at + 5)), int64(at), int64(at), 1 << (8 + r.IntN(8)), false, false}))
 		if err := modeltest.CheckHistory(sent); err != nil {
 			t.Fatalf("seed %d: cut at %d: %v\n%q", seed, at, err, shape(sent))
 		}
@@ -229,7 +229,7 @@ func TestOldResultsAreShortenedBeforeAnythingIsSummarised(t *testing.T) {
 	for _, m := range reqs[4].Messages {
 		if m.Result != nil {
 			short = append(short, strings.HasPrefix(m.Result.Text, "[left out to save room: 2507 bytes from echo, which began \"echo ") &&
-				strings.Contains(m.Result.Text, "session_id "+r.uid))
+				!strings.Contains(m.Result.Text, "session_search")) // which this session has not
 		}
 	}
 	if !slices.Equal(short, []bool{true, true, true, false}) {
@@ -262,5 +262,16 @@ func TestAnEqualResultFurtherDownIsNamed(t *testing.T) {
 	}
 	if got := pruneHistory(h, cut{texts: 1, media: 1}); !strings.Contains(got[0].Result.Text, "a later call of read") || got[1].Result.Text != text {
 		t.Errorf("%q", shape(got))
+	}
+}
+
+// Where an old result stands is told to a session that can look there.
+func TestOnlyASessionThatSearchesIsToldWhereAnOldResultIs(t *testing.T) {
+	h := []chat.Message{{ID: 7, Session: "abc", Role: chat.RoleTool, Result: &chat.ToolResult{Name: "read", Text: strings.Repeat("x", pruneBytes)}}}
+	for _, unsearched := range []bool{false, true} {
+		got := pruneHistory(h, cut{texts: 7, unsearched: unsearched})[0].Result.Text
+		if strings.Contains(got, "session_search with session_id abc, around_message_id 7") == unsearched || !strings.HasSuffix(got, "call again for how it is now]") {
+			t.Errorf("unsearched %v: %q", unsearched, got)
+		}
 	}
 }

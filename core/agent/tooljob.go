@@ -218,7 +218,7 @@ func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 	drop := func(event.Stream, []byte) {}
 	c := tool.Call{
 		ID: j.call.ID, Session: t.w.uid, Turn: t.id, Args: j.args, Cwd: t.info.Cwd, Lasting: j.lasting,
-		Definition: j.definition, Order: j.order,
+		Definition: j.definition, Order: j.order, Has: t.hasTool,
 		Output: drop, Later: drop, Publish: func(event.Event) {},
 	}
 	switch {

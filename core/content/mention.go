@@ -158,7 +158,7 @@ func cutText(s string, size int64) string {
 	for end > 0 && !utf8.RuneStart(s[end]) {
 		end--
 	}
-	return s[:end] + fmt.Sprintf("\n[only the first %d of %d kB are attached: read_file reads on]", maxMentionText>>10, size>>10)
+	return s[:end] + fmt.Sprintf("\n[only the first %d of %d kB are attached; the file has the rest]", maxMentionText>>10, size>>10)
 }
 
 // listing is a folder as a text: its entries, folders with a slash, files with their size.

@@ -75,7 +75,7 @@ func (d Document) writePrompt(out *Snapshot) string {
 		texts = append(texts, text)
 	}
 	if left > 0 {
-		texts = append(texts, fmt.Sprintf("[%d more entries are left out: the file is over its limit. Shorten or remove entries with the memory tool.]", left))
+		texts = append(texts, fmt.Sprintf("[%d more entries are left out: the file is over its limit. Some should be shortened or removed.]", left))
 		out.Notices = append(out.Notices, fmt.Sprintf("%s holds %s: %d entries are left out of the prompt; shorten it, or raise the limit in the settings (memory.*)", d.Path, d.Usage(), left))
 	}
 	head := fmt.Sprintf("%s [%d%% - %s/%s chars]", d.Target.Title(), d.Percent(), Number(d.Used), Number(d.Limit))

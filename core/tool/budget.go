@@ -64,6 +64,9 @@ func tailOf(s string, n int) string {
 	return tail
 }
 
+// HowToReadOn tells how a long text that was kept in a file is read.
+const HowToReadOn = " (`read_file` with offset, or `search_files`)"
+
 // fitBudget applies the result budget to out.
 func (r *Registry) fitBudget(out *chat.ToolResult, c Call) {
 	limit := r.budget
@@ -87,7 +90,7 @@ func (r *Registry) fitBudget(out *chat.ToolResult, c Call) {
 		if out.SpillCut {
 			what = "The beginning: "
 		}
-		where = what + out.Spill + " (read_file with offset, or search_files)."
+		where = what + out.Spill + c.Advise(HowToReadOn) + "."
 	}
 	const counts = 80 // what the note takes beside where
 	cut := CutText(out.Text, max(0, limit-counts-utf8.RuneCountInString(where)))

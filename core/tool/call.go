@@ -34,6 +34,8 @@ type Call struct {
 	// Data takes the result as data as well, something for encoding/json: it is set when a program
 	// called, to which text for a model is of no use. A failure needs none. May be nil.
 	Data func(v any)
+	// Has reports whether whoever called can call that tool as well: see Advise. nil: any.
+	Has func(tool string) bool
 	// Nest calls other tools. nil outside of an agent, and inside of a nested call.
 	Nest Nest
 }

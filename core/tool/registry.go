@@ -118,7 +118,7 @@ func (r *Registry) Lookup(name string) (Spec, bool) {
 func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.currentTools())) }
 
 // Specs returns what a session is given: the available tools of the toolsets, with their
-// descriptions as a model is told them, in alphabetical order so that the request prefix stays byte
+// descriptions as a model is told them, without advice to call others, in alphabetical order so that the request prefix stays byte
 // for byte the same. No toolsets means DefaultToolset. Unknown toolsets add nothing: see Unknown.
 func (r *Registry) Specs(session string, toolsets []string) []Spec {
 	list := r.toolsFor(session)
@@ -130,6 +130,12 @@ func (r *Registry) Specs(session string, toolsets []string) []Spec {
 	for i, s := range specs {
 		if s.Describe != nil {
 			specs[i].Description = s.Describe(specs)
+		}
+		if s.Owner == "" {
+			specs[i].Description = withoutMissing(specs[i].Description, func(name string) bool {
+				e := list[name]
+				return e != nil && e.spec.Owner == "" && !slices.Contains(names, name)
+			})
 		}
 	}
 	return specs

@@ -146,7 +146,7 @@ func (r *runner) runScript(ctx context.Context, c tool.Call, a args) (tool.Resul
 	res.Warnings = append(notes, res.Warnings...)
 	if place.far != "" && (!res.Began() || res.ExitCode == 127) {
 		if has, asked := r.hasPython(ctx, c.Session, place.far); asked && !has {
-			res.Error = r.whoHasPython(ctx, c.Session, place.far)
+			res.Error = r.whoHasPython(ctx, c, place.far)
 		}
 	}
 	text, err := encodeResult(res)

@@ -8,6 +8,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/tool"
 )
 
 // hasPython asks a back end that is up.
@@ -20,9 +21,9 @@ func (r *runner) hasPython(ctx context.Context, session, name string) (has, aske
 
 // whoHasPython says that a back end has no Python, and which ones have. Those that are not up are
 // not started for it.
-func (r *runner) whoHasPython(ctx context.Context, session, name string) string {
+func (r *runner) whoHasPython(ctx context.Context, c tool.Call, name string) string {
 	var have, unknown []string
-	for _, b := range r.o.Pool.List(session) {
+	for _, b := range r.o.Pool.List(c.Session) {
 		switch {
 		case b.Name == name:
 		case b.Traits.Local:
@@ -32,7 +33,7 @@ func (r *runner) whoHasPython(ctx context.Context, session, name string) string 
 		case b.State != event.BackendReady || !b.Traits.Isolated:
 			unknown = append(unknown, b.Name)
 		default:
-			if has, asked := r.hasPython(ctx, session, b.Name); has && asked {
+			if has, asked := r.hasPython(ctx, c.Session, b.Name); has && asked {
 				have = append(have, b.Name)
 			}
 		}
@@ -45,7 +46,7 @@ func (r *runner) whoHasPython(ctx context.Context, session, name string) string 
 		text += fmt.Sprintf(" Not looked at, because they are not up: %s.", strings.Join(unknown, ", "))
 	}
 	if len(have)+len(unknown) == 0 {
-		text += " No other back end is configured: an image with Python is needed, or the terminal tool does it without."
+		text += " No other back end is configured: an image with Python is needed" + c.Advise(", or `terminal` does it without") + "."
 	}
 	return text
 }

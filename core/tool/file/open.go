@@ -32,7 +32,7 @@ func readSnapshot(ctx context.Context, at place) (*snapshot, error) {
 	}
 	defer f.Close()
 	if st.Size > files.MaxWrite {
-		return nil, fmt.Errorf("it has %d bytes; files over %d MB are changed with the terminal", st.Size, files.MaxWrite>>20)
+		return nil, fmt.Errorf("it has %d bytes; files of up to %d MB are changed here", st.Size, files.MaxWrite>>20)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, files.MaxWrite+1))
 	if err != nil {

@@ -101,7 +101,7 @@ func (w *Workspace) prepareReplace(ctx context.Context, c tool.Call, a patchArgs
 		return prepared{err: err}
 	}
 	if old == nil {
-		return prepared{err: fmt.Errorf("%s does not exist.%s Use write_file for a new file", at.shown, similarFiles(ctx, at))}
+		return prepared{err: fmt.Errorf("%s does not exist.%s%s", at.shown, similarFiles(ctx, at), c.Advise(" Use `write_file` for a new file"))}
 	}
 	t, err := decodeText(old.data)
 	if err != nil {

@@ -91,7 +91,7 @@ func (l Limits) lineRange(a readArgs) string {
 
 func (w *Workspace) readFile(ctx context.Context, c tool.Call, a readArgs) (tool.Result, error) {
 	if strings.HasPrefix(a.Path, chat.HandlePrefix) && w.kept != nil && c.Data == nil {
-		return w.readKept(ctx, c.Session, a), nil
+		return w.readKept(ctx, c, a), nil
 	}
 	limit := w.limit
 	if c.Data != nil {
@@ -106,7 +106,7 @@ func (w *Workspace) readFile(ctx context.Context, c tool.Call, a readArgs) (tool
 		return tool.Fail("%v.", err), nil
 	}
 	if st, err := at.room.Files.Stat(ctx, at.real); err == nil && st.Kind == realpath.Folder {
-		return listDir(ctx, at)
+		return listDir(ctx, c, at)
 	}
 	f, st, err := at.room.Files.Open(ctx, at.real)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +122,7 @@ func (w *Workspace) readFile(ctx context.Context, c tool.Call, a readArgs) (tool
 	} else if w.marks.askedBefore(c.Session, at.fileKey(), st, asked) {
 		return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read these lines: see that result. Ask once more if you no longer have it.", at.shown)}, nil
 	}
-	res := limit.showLines(f, st.Size, at, a, c.Data)
+	res := limit.showLines(f, st.Size, at, a, c)
 	if !res.IsError {
 		w.marks.recordSeen(c.Session, at.fileKey(), st, asked)
 	}
@@ -130,7 +130,8 @@ func (w *Workspace) readFile(ctx context.Context, c tool.Call, a readArgs) (tool
 }
 
 // showLines reads the asked lines.
-func (l Limits) showLines(f io.Reader, size int64, at place, a readArgs, data func(any)) tool.Result {
+func (l Limits) showLines(f io.Reader, size int64, at place, a readArgs, c tool.Call) tool.Result {
+	data := c.Data
 	r := bufio.NewReaderSize(f, 64<<10)
 	head, err := r.Peek(8192)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
@@ -140,7 +141,7 @@ func (l Limits) showLines(f io.Reader, size int64, at place, a readArgs, data fu
 		if strings.HasPrefix(http.DetectContentType(head), "image/") && data == nil {
 			return showImage(r, at, size)
 		}
-		return tool.Fail("%s is a binary file (%d bytes%s). Use the terminal to look into it.", at.shown, size, kindOf(head))
+		return tool.Fail("%s is a binary file (%d bytes%s).%s", at.shown, size, kindOf(head), c.Advise(" Use `terminal` to look into it."))
 	}
 	if bytes.HasPrefix(head, []byte(bom)) {
 		_, _ = r.Discard(len(bom))
@@ -151,8 +152,8 @@ func (l Limits) showLines(f io.Reader, size int64, at place, a readArgs, data fu
 	}
 	switch {
 	case p.runes > l.Chars:
-		return tool.Fail("Lines %d-%d of %s have %d characters, more than the %d of one read. Ask for fewer lines with limit, or use search_files to find the place.",
-			p.from, p.to, at.shown, p.runes, l.Chars)
+		return tool.Fail("Lines %d-%d of %s have %d characters, more than the %d of one read. Ask for fewer lines with limit%s.",
+			p.from, p.to, at.shown, p.runes, l.Chars, c.Advise(", or use `search_files` to find the place"))
 	case p.lines == 0 && data == nil:
 		return tool.Result{Text: fmt.Sprintf("[%s is empty]", at.shown)}
 	case p.lines < p.from && p.lines > 0:
@@ -161,7 +162,7 @@ func (l Limits) showLines(f io.Reader, size int64, at place, a readArgs, data fu
 	if data != nil {
 		data(p.pageData(at))
 	}
-	return tool.Result{Text: p.text.String() + p.footerText(size)}
+	return tool.Result{Text: p.text.String() + p.footerText(size, c)}
 }
 
 // showImage gives an image as the model sees it. The registry makes it fit.
@@ -175,14 +176,14 @@ func showImage(r io.Reader, at place, size int64) tool.Result {
 }
 
 // readKept gives an image of this conversation once more, or the text of a document.
-func (w *Workspace) readKept(ctx context.Context, session string, a readArgs) tool.Result {
-	p, err := w.kept(ctx, session, a.Path)
+func (w *Workspace) readKept(ctx context.Context, c tool.Call, a readArgs) tool.Result {
+	p, err := w.kept(ctx, c.Session, a.Path)
 	switch {
 	case err != nil:
 		return tool.Fail("Cannot show %s: %v.", a.Path, err)
 	case p.IsDocument():
 		a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, w.limit.defaultLines())
-		return w.limit.showLines(strings.NewReader(p.Text), int64(len(p.Text)), place{shown: "the text of " + a.Path}, a, nil)
+		return w.limit.showLines(strings.NewReader(p.Text), int64(len(p.Text)), place{shown: "the text of " + a.Path}, a, tool.Call{Has: c.Has})
 	}
 	return tool.Result{Text: a.Path + " is this image.", Parts: []chat.Part{p}}
 }
@@ -288,15 +289,15 @@ func readLine(r *bufio.Reader, most int) (line []byte, n int, err error) {
 	}
 }
 
-func (p *page) footerText(size int64) string {
+func (p *page) footerText(size int64, c tool.Call) string {
 	last := min(p.to, p.lines)
 	switch {
 	case p.more:
-		return fmt.Sprintf("[lines %d-%d; the file has %d bytes: continue with offset=%d, or use search_files]", p.from, last, size, last+1)
+		return fmt.Sprintf("[lines %d-%d; the file has %d bytes: continue with offset=%d%s]", p.from, last, size, last+1, c.Advise(", or use `search_files`"))
 	case p.lines > p.to:
 		hint := ""
 		if size > bigFile {
-			hint = fmt.Sprintf("; %d KB, search_files finds places faster", size>>10)
+			hint = fmt.Sprintf("; %d KB%s", size>>10, c.Advise(", `search_files` finds places faster"))
 		}
 		return fmt.Sprintf("[lines %d-%d of %d; continue with offset=%d%s]", p.from, last, p.lines, last+1, hint)
 	case p.from > 1:
@@ -306,7 +307,7 @@ func (p *page) footerText(size int64) string {
 }
 
 // listDir answers a read of a directory with its entries: it is what the model wanted to know next.
-func listDir(ctx context.Context, at place) (tool.Result, error) {
+func listDir(ctx context.Context, c tool.Call, at place) (tool.Result, error) {
 	entries, err := at.room.Files.List(ctx, at.real)
 	if err != nil {
 		return tool.Fail("Cannot list %s: %v.", at.shown, files.Reason(err)), nil
@@ -315,7 +316,7 @@ func listDir(ctx context.Context, at place) (tool.Result, error) {
 	fmt.Fprintf(&b, "%s is a directory with %d entries:\n", at.shown, len(entries))
 	for i, e := range entries {
 		if i == 200 {
-			fmt.Fprintf(&b, "[%d more: use search_files with target=files]\n", len(entries)-i)
+			fmt.Fprintf(&b, "[%d more%s]\n", len(entries)-i, c.Advise(": use `search_files` with target=files"))
 			break
 		}
 		name := e.Name

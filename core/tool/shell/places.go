@@ -54,7 +54,7 @@ func whereThingsAre(list []backend.Status) string {
 			continue
 		}
 		if b.Len() == 0 {
-			b.WriteString("\n\nA back end has files of its own; read_file, write_file, patch and search_files work in the session's current one, as this tool does, or in the one that `backend` names:")
+			b.WriteString("\n\nA back end has files of its own. `read_file`, `write_file`, `patch` and `search_files` work in the session's current one, as this tool does, or in the one that `backend` names.\n")
 		}
 		shared := "nothing of this machine"
 		if len(s.Mounts) > 0 {

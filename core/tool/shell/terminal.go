@@ -83,10 +83,10 @@ func (s *Shell) runTerminal(ctx context.Context, c tool.Call, a terminalArgs) (t
 	r.Timeout = durationOr(a.Timeout, usual)
 	if r.Timeout > most {
 		return tool.Fail("timeout is %d, a foreground command may take at most %d seconds. %s",
-			a.Timeout, most/time.Second, inBackground(c, "Use background=true and the process tool for longer work.")), nil
+			a.Timeout, most/time.Second, inBackground(c, "Use background=true"+c.Advise(" and `process`")+" for longer work.")), nil
 	}
 	if why := neverEnds(a.Command); why != "" {
-		return tool.Fail("%s %s", why, inBackground(c, "Use background=true; then process (poll, log, wait, kill) looks after it.")), nil
+		return tool.Fail("%s %s", why, inBackground(c, "Use background=true"+c.Advise("; then `process` (poll, log, wait, kill) looks after it")+".")), nil
 	}
 	notes := s.pass(ctx, c, &r)
 	res, err := s.pool.Exec(ctx, r)
@@ -227,7 +227,7 @@ func (s *Shell) startBackground(ctx context.Context, c tool.Call, a terminalArgs
 	if err != nil {
 		return failureResult(backend.Result{Backend: a.Backend, Warnings: p.Warnings}, err), ctx.Err()
 	}
-	text := fmt.Sprintf("Started in the background as %s. Use process with session_id=%q to poll, wait, write or kill.", p.ID, p.ID)
+	text := fmt.Sprintf("Started in the background as %s.%s", p.ID, c.Advise(fmt.Sprintf(" Use `process` with session_id=%q to poll, wait, write or kill.", p.ID)))
 	if p.Backend != s.defaultBackend(c.Session) {
 		text += "\n[runs in " + p.Backend + "]"
 	}

@@ -18,7 +18,7 @@ func (w *Web) Attach(ctx context.Context, session, raw string) chat.Part {
 		part.Text = "[the page could not be read: " + p.Error + "]"
 		return part
 	}
-	w.cutContent(p, session, w.o.CharLimit)
+	w.cutContent(p, tool.Call{Session: session, Has: func(string) bool { return false }}, w.o.CharLimit)
 	lines := []string{"[" + strangers + "]"}
 	if p.Final != "" {
 		lines = append(lines, "[redirects led to "+p.Final+"]")

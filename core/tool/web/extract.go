@@ -84,7 +84,7 @@ func (w *Web) runExtract(ctx context.Context, c tool.Call, a extractArgs) (tool.
 		}
 	}
 	out := extracted{Note: strangers, Results: pages}
-	text, err := w.fitIntoBudget(&out, c.Session, cmp.Or(a.Limit, w.o.CharLimit))
+	text, err := w.fitIntoBudget(&out, c, cmp.Or(a.Limit, w.o.CharLimit))
 	res.Text = text
 	for _, p := range pages {
 		res.Spill = cmp.Or(res.Spill, p.FullText)
@@ -123,11 +123,11 @@ func (p *one) resultLine() string {
 // fitIntoBudget writes the result so that it stays within the budget and in one piece: each page
 // gives up the same share. Where not even a few words of each page have room, only the names of the
 // files are left.
-func (w *Web) fitIntoBudget(out *extracted, session string, limit int) (string, error) {
+func (w *Web) fitIntoBudget(out *extracted, c tool.Call, limit int) (string, error) {
 	for {
 		longest := 0
 		for _, p := range out.Results {
-			w.cutContent(p, session, limit)
+			w.cutContent(p, c, limit)
 			longest = max(longest, utf8.RuneCountInString(p.Content))
 		}
 		text, err := encodeJSON(out)
@@ -146,14 +146,14 @@ const leastShown = 100
 
 // cutContent fills Content with at most limit characters, and keeps the whole text in a file when
 // that is not all.
-func (w *Web) cutContent(p *one, session string, limit int) {
+func (w *Web) cutContent(p *one, c tool.Call, limit int) {
 	if utf8.RuneCountInString(p.whole) <= limit {
 		p.Content = p.whole
 		return
 	}
 	where := "The rest was not kept."
 	if p.FullText == "" && w.o.SpillDir != "" {
-		path, err := tool.Spill(w.o.SpillDir, session, p.whole)
+		path, err := tool.Spill(w.o.SpillDir, c.Session, p.whole)
 		if err != nil {
 			p.Warnings = append(p.Warnings, "the whole text could not be kept: "+err.Error())
 		}
@@ -164,8 +164,8 @@ func (w *Web) cutContent(p *one, session string, limit int) {
 		return
 	}
 	if p.FullText != "" {
-		where = "Full text: " + p.FullText + " (read_file with offset, or search_files)."
+		where = "Full text: " + p.FullText + c.Advise(tool.HowToReadOn) + "."
 	}
-	c := tool.CutText(p.whole, limit)
-	p.Content = strings.TrimSuffix(c.Head, "\n") + fmt.Sprintf("\n[... %d characters left out. %s]\n", c.Left, where) + c.Tail
+	cut := tool.CutText(p.whole, limit)
+	p.Content = strings.TrimSuffix(cut.Head, "\n") + fmt.Sprintf("\n[... %d characters left out. %s]\n", cut.Left, where) + cut.Tail
 }
