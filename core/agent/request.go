@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hermes/core/chat"
+	"hermes/core/prompt"
 	"hermes/core/provider"
 )
 
@@ -33,7 +34,7 @@ func (t *turn) buildRequest(specs []provider.ToolSpec, instruction string,
 		messages = addUser(messages, chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: instruction})
 	}
 	return provider.Request{
-		Model: t.model.ID, System: t.system, Messages: messages, Tools: specs, MaxTokens: t.settings.MaxTokens,
+		Model: t.model.ID, System: prompt.NameModel(t.system, t.model.ID), Messages: messages, Tools: specs, MaxTokens: t.settings.MaxTokens,
 		Effort: t.reasoningEffort(), Session: t.w.uid, NoStream: whole, Refused: t.refusedText,
 	}
 }

@@ -166,8 +166,33 @@ func (p *Prompt) writeContext(o Options) {
 	p.Context = strings.Join(parts, "\n\n")
 }
 
+const (
+	sessionHeading = "# This session"
+	modelLine      = "Model"
+)
+
+// NameModel returns a prompt that names another model, which is what answers now: a session may
+// change it, and a fallback may take its place. A prompt that names none stays as it is.
+func NameModel(text, model string) string {
+	heading := strings.LastIndex(text, sessionHeading+"\n")
+	mark := "\n- " + modelLine + ": "
+	if heading < 0 || singleLine(model) == "" {
+		return text
+	}
+	at := strings.Index(text[heading:], mark)
+	if at < 0 {
+		return text
+	}
+	at += heading + len(mark)
+	_, rest, more := strings.Cut(text[at:], "\n")
+	if more {
+		rest = "\n" + rest
+	}
+	return text[:at] + singleLine(model) + rest
+}
+
 func volatileText(o Options) string {
-	out := []string{"# This session", ""}
+	out := []string{sessionHeading, ""}
 	add := func(name, value string) {
 		if value = singleLine(value); value != "" {
 			out = append(out, "- "+name+": "+value)
@@ -177,7 +202,7 @@ func volatileText(o Options) string {
 		add("Date", o.Now.Format("Monday, 2 January 2006"))
 	}
 	add("Working folder", o.Cwd)
-	add("Model", o.Model)
+	add(modelLine, o.Model)
 	add("Back ends", backendList(o.Backends))
 	add("Session", o.Session)
 	if len(out) == 2 {
