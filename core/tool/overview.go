@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,6 +22,7 @@ type SetView struct {
 // View is a tool of a set.
 type View struct {
 	Name  string `json:"name"`
+	On    bool   `json:"on"`              // also without its set, when it was chosen by its own name
 	Needs string `json:"needs,omitempty"` // why it is not there, and what it wants; "" when it is there
 }
 
@@ -47,7 +49,7 @@ func (r *Registry) Overview(chosen []string) []SetView {
 		if sets[set] == nil {
 			sets[set] = &SetView{Name: set, Description: "Tools of " + set, On: s.isIn(wanted)}
 		}
-		view := View{Name: name}
+		view := View{Name: name, On: s.isIn(wanted)}
 		if why := s.hiddenReason(); why != nil {
 			view.Needs = why.Error()
 		}
@@ -88,6 +90,11 @@ func (r *Registry) Switch(chosen []string, name string, on bool) ([]string, erro
 		}
 		return nil, UnknownError(text)
 	}
+	for _, single := range chosen {
+		if r.staysChosen(single, name, out) {
+			out = append(out, single)
+		}
+	}
 	if len(out) == 0 {
 		return nil, UnknownError("that would leave no tools at all: the last set stays on")
 	}
@@ -101,4 +108,19 @@ func (r *Registry) Switch(chosen []string, name string, on bool) ([]string, erro
 		return nil, nil
 	}
 	return out, nil
+}
+
+// staysChosen reports whether a name that is no toolset stays in a choice when a set is switched: a
+// tool that was chosen by itself, unless its set is switched, and what is not known here.
+func (r *Registry) staysChosen(name, switched string, sets []string) bool {
+	isSet := slices.ContainsFunc(Toolsets(), func(t Toolset) bool { return t.Name == name })
+	if isSet || name == switched || slices.Contains(sets, name) || slices.Contains(r.owners(), name) {
+		return false
+	}
+	e, known := r.currentTools()[name]
+	if !known {
+		return true
+	}
+	set := cmp.Or(e.spec.Owner, e.spec.Toolset)
+	return set != switched && !slices.Contains(sets, set)
 }

@@ -35,6 +35,12 @@ func TestToolsetsAreListedAndSwitched(t *testing.T) {
 	if again, err := r.Switch(less, "web", true); err != nil || again != nil {
 		t.Errorf("all of the usual ones are %v, %v", again, err)
 	}
+	if some, err := r.Switch([]string{"read_file", "later"}, "terminal", true); err != nil || !slices.Equal(some, []string{"terminal", "read_file", "later"}) {
+		t.Errorf("what was chosen by itself is lost: %v, %v", some, err)
+	}
+	if none, err := r.Switch([]string{"read_file", "terminal"}, "file", false); err != nil || !slices.Equal(none, []string{"terminal"}) {
+		t.Errorf("a tool of a set that is off: %v, %v", none, err)
+	}
 	if _, err := r.Switch(nil, "wep", false); err == nil || err.Error() != `no toolset with tools is called "wep", did you mean web?` {
 		t.Error(err)
 	}

@@ -93,8 +93,11 @@ func (c *command) list(sets []tool.SetView, asJSON bool) error {
 		fmt.Fprintf(c.Streams.Out, "%s  %-16s %s\n", state, base.OneLine(s.Name), base.OneLine(s.Description))
 		for _, t := range s.Tools {
 			line := "     " + base.OneLine(t.Name)
-			if t.Needs != "" {
+			switch {
+			case t.Needs != "":
 				line = fmt.Sprintf("%-24s not here: %s", line, base.OneLine(t.Needs))
+			case t.On && !s.On && !s.Auto:
+				line = fmt.Sprintf("%-24s on, by its own name", line)
 			}
 			fmt.Fprintln(c.Streams.Out, line)
 		}
