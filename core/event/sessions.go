@@ -25,6 +25,14 @@ type SessionInfo struct {
 	Pinned   bool       `json:"pinned,omitempty"`
 }
 
+// ModelRef is the model as provider/model, which names it everywhere; "" when none was asked.
+func (s SessionInfo) ModelRef() string {
+	if s.Provider == "" || s.Model == "" {
+		return s.Model
+	}
+	return s.Provider + "/" + s.Model
+}
+
 // SessionOpened says that a session exists and is live (new, resumed, forked or imported).
 type SessionOpened struct {
 	fact

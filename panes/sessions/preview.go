@@ -45,6 +45,7 @@ func (p *Pane) previewSide(w, h int) []string {
 // aboutLine says where and with what a conversation was held.
 func (p *Pane) aboutLine(r Hit, here *time.Location) string {
 	parts := []string{r.Info.Last.In(here).Format("2006-01-02 15:04"), text.Count(r.Info.Messages, "message", "messages")}
+	r.Info.Model = r.Info.ModelRef()
 	parts = append(parts, sessionFacts(r)...)
 	folder := r.Info.Cwd
 	if folder == "" {

@@ -63,10 +63,7 @@ func (w *workbench) statusFacts(ctx context.Context, app *core.App, info event.S
 
 // modelFacts are the model, how long it thinks, and how full its window is.
 func modelFacts(ctx context.Context, app *core.App, info event.SessionInfo, c session.Config) []ui.Fact {
-	ref := info.Model
-	if info.Provider != "" {
-		ref = info.Provider + "/" + info.Model
-	}
+	ref := info.ModelRef()
 	p, m, err := app.Catalog().Resolve(ctx, ref)
 	switch {
 	case err != nil:

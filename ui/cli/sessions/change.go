@@ -33,7 +33,11 @@ func (c *command) sessionsExport() *cobra.Command {
 				if to == "" || to == "-" {
 					return s.Export(ctx, info.UID, c.Streams.Out, f)
 				}
-				return exportTo(to, func(w io.Writer) error { return s.Export(ctx, info.UID, w, f) })
+				if err := exportTo(to, func(w io.Writer) error { return s.Export(ctx, info.UID, w, f) }); err != nil {
+					return err
+				}
+				c.Note("written to %s", to)
+				return nil
 			})
 		},
 	}

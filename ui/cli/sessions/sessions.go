@@ -101,7 +101,7 @@ func (c *command) printSessions(list []event.SessionInfo, asJSON bool) error {
 		c.Note("no sessions")
 		return nil
 	}
-	t := base.Table{Head: []string{"ID", "LAST", "MESSAGES", "SOURCE", "TITLE"}}
+	t := base.Table{Head: []string{"ID", "LAST", "MESSAGES", "SOURCE", "MODEL", "TITLE"}, Fit: c.Width()}
 	for _, s := range list {
 		title := s.Title
 		if title == "" {
@@ -110,7 +110,7 @@ func (c *command) printSessions(list []event.SessionInfo, asJSON bool) error {
 		if s.Pinned {
 			title = "* " + title
 		}
-		t.Row(s.UID, base.DateTime(s.Last), fmt.Sprint(s.Messages), s.Source, base.Cut(title, 60))
+		t.Row(s.UID, base.DateTime(s.Last), fmt.Sprint(s.Messages), s.Source, base.OrDash(base.Cut(s.ModelRef(), 30)), base.Cut(title, 60))
 	}
 	return t.Write(c.Streams.Out)
 }
@@ -157,7 +157,7 @@ func (c *command) printSession(s shownSession) error {
 	t.Row("id", info.UID)
 	t.Row("started", base.DateTime(info.Started))
 	t.Row("last", base.DateTime(info.Last))
-	t.Row("model", info.Model)
+	t.Row("model", info.ModelRef())
 	t.Row("folder", info.Cwd)
 	if level := s.Config.Policy.LevelName(); level != "" {
 		t.Row("level", level)
