@@ -1,12 +1,16 @@
 package workbench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"hermes/core"
+	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/ui/progress"
 	"hermes/ui/text"
@@ -20,17 +24,37 @@ func (w *workbench) farewellText(ctx context.Context) string {
 		return ""
 	}
 	var b strings.Builder
+	again := againCommand(app.Config().Paths(), w.options.Core.Reload)
 	for _, uid := range app.OpenSessions() {
 		info, err := app.Sessions.Get(ctx, uid)
 		if err != nil || info.Messages == 0 { // there is nothing to come back to
 			continue
 		}
-		fmt.Fprintf(&b, "hermes --resume %s  %s\n", uid, text.Sanitize(describeSession(info)))
+		fmt.Fprintf(&b, "%s --resume %s  %s\n", again, uid, text.Sanitize(describeSession(info)))
 		for _, line := range heldFor(app, uid) {
 			fmt.Fprintf(&b, "    %s\n", text.Sanitize(line))
 		}
 	}
 	return b.String()
+}
+
+// againCommand starts hermes where this run kept things, which need not be where the next one would.
+func againCommand(here config.Paths, o *config.Options) string {
+	command := "hermes"
+	if o == nil {
+		return command
+	}
+	if next, err := (config.Options{Env: o.Env}).Paths(); err != nil || next.Root != here.Root {
+		home, err := syntax.Quote(here.Root, syntax.LangPOSIX)
+		if err != nil {
+			home = here.Root
+		}
+		command += " --home " + home
+	}
+	if next, err := (config.Options{Home: here.Root, Env: o.Env}).Paths(); err != nil || next.Profile != here.Profile {
+		command += " --profile " + cmp.Or(here.Profile, config.DefaultProfile)
+	}
+	return command
 }
 
 func describeSession(info event.SessionInfo) string {
