@@ -118,8 +118,9 @@ func (r *Registry) Lookup(name string) (Spec, bool) {
 func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.currentTools())) }
 
 // Specs returns what a session is given: the available tools of the toolsets, with their
-// descriptions as a model is told them, without advice to call others, in alphabetical order so that the request prefix stays byte
-// for byte the same. No toolsets means DefaultToolset. Unknown toolsets add nothing: see Unknown.
+// descriptions as a model is told them, without advice to call others, in alphabetical order so
+// that the request prefix stays byte for byte the same. No toolsets means DefaultToolset. Unknown
+// toolsets add nothing: see Unknown.
 func (r *Registry) Specs(session string, toolsets []string) []Spec {
 	list := r.toolsFor(session)
 	names := enabledTools(list, toolsets)

@@ -165,6 +165,38 @@ func TestNoMoreThanTenAreKept(t *testing.T) {
 	}
 }
 
+// At most 20 GB are kept on an engine. The files are holes, which engines measure by their length.
+func TestNoMoreThanTwentyGigabytesAreKept(t *testing.T) {
+	testskip.Long(t, "containers that are measured")
+	t.Parallel()
+	r := newRig(t)
+	for i := range 3 {
+		p := r.kept(time.Hour)
+		in(t, p, fmt.Sprintf("s%d", i), "dd if=/dev/zero of=/root/large bs=1 count=1 seek=9G 2>/dev/null")
+		closed(t, p)
+	}
+	next, told := newRigIn(t, r.home), make(chan string, 3)
+	next.kind.Sweep([]pool.Spec{{Keep: time.Hour}}, func(text string) { told <- text })
+	select {
+	case text := <-told:
+		if !strings.Contains(text, "session s0") || !strings.Contains(text, "at most 20 GB") {
+			t.Errorf("told %q", text)
+		}
+	case <-time.After(testwait.Hang):
+		t.Fatal("nobody is told")
+	}
+	if list := next.left(time.Hour); len(list) != 2 || slices.ContainsFunc(list, func(l backend.Leftover) bool { return l.Session == "s0" }) {
+		t.Errorf("left: %+v", list)
+	}
+	for _, session := range []string{"s1", "s2"} {
+		p := next.kept(time.Hour)
+		if err := p.CloseSession(t.Context(), session); err != nil {
+			t.Error(err)
+		}
+		closed(t, p)
+	}
+}
+
 // What a killed process left running is stopped, not removed.
 func TestAfterAKillNothingRunsOnAndWorkIsKept(t *testing.T) {
 	t.Parallel()

@@ -151,7 +151,7 @@ const (
 
 // A killed program leaves no container that runs. What was made in them is there for their session;
 // somebody else's is left alone.
-func TestAKilledProgramLeavesNoContainer(t *testing.T) {
+func TestAKilledProgramLeavesNothingRunningAndItsWorkKept(t *testing.T) {
 	t.Parallel()
 	b := newBoxes(t, twoBoxes)
 	b.plays("", modeltest.Turn{Calls: []modeltest.Call{

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hermes/core/provider/modeltest"
+	"hermes/ui"
 )
 
 // What a run made in its container is there when the session goes on, until the session is removed.
@@ -82,4 +83,33 @@ func TestLeavingSaysHowToComeBack(t *testing.T) {
 	if got := s.WaitFor("hermes --resume "); !strings.Contains(got, "tokens") || !strings.Contains(got, "kept for it, stopped, for 24 h: default") {
 		t.Errorf("%s", got)
 	}
+}
+
+// Quitting the screen keeps what was made in the container: --continue finds it, and archiving its
+// session, which asks, removes it.
+func TestQuittingKeepsWhatWasMadeInAContainer(t *testing.T) {
+	b := newBoxes(t, defaultBox)
+	b.plays("")
+	s := b.open()
+	typed(s, "$ mkdir -p /workspace; echo x''yz >/workspace/f; cat /workspace/f")
+	s.WaitFor("xyz")
+	s.WaitFor(" ready ")
+	leave(t, s)
+	if all := b.containers(); len(all) != 1 || all[0].State != "exited" {
+		t.Fatalf("after quitting: %+v", all)
+	}
+	s = b.screen(160, 44, ui.Options{}, "last")
+	s.WaitFor(" ready ")
+	typed(s, "$ echo found: $(cat /workspace/f)")
+	if got := s.WaitFor("found: xyz"); strings.Contains(got, "made anew") {
+		t.Errorf("it was made anew:\n%s", got)
+	}
+	s.WaitFor(" ready ")
+	s.Type(altOne)
+	s.WaitFor("enter open")
+	s.Type("a")
+	agree(s, "default")
+	s.WaitFor("archived")
+	within(t, patience, "the container is gone", func() bool { return len(b.containers()) == 0 })
+	leave(t, s)
 }

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -127,19 +126,4 @@ func TestASkillChosenInTheListIsWrittenIntoTheLine(t *testing.T) {
 		t.Error("the skill did not go along")
 	}
 	leave(t, s)
-}
-
-// Section 5: web_search in a script without an engine answers with what is missing.
-func TestAScriptThatSearchesTheWebWithoutAnEngineIsTold(t *testing.T) {
-	code := `from hermes_tools import web_search\nprint('said:', web_search('docker', limit=1).get('error'))`
-	h, server := homeWith(t, modeltest.Turn{Calls: []modeltest.Call{{Name: "execute_code", Args: fmt.Sprintf(`{"code":"%s"}`, code)}}}, modeltest.Turn{Text: "done"})
-	if r := h.run("run", "--yes", "search"); r.code != 0 {
-		t.Fatal(r)
-	}
-	texts := heard(server)
-	if last := texts[len(texts)-1]; !strings.Contains(last, "said: ") || strings.Contains(last, "said: None") || strings.Contains(last, "ImportError") {
-		t.Errorf("the script was told %q", last)
-	} else {
-		t.Log(last)
-	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"hermes/core/provider/modeltest"
 	"hermes/ui"
+	"hermes/ui/cli"
 	"hermes/ui/uitest"
 	"hermes/ui/workbench"
 )
@@ -28,7 +29,12 @@ const (
 // screen opens the workbench of a home on a terminal in memory, with the session that is named.
 func (h *home) screen(w, hi int, opt ui.Options, session string) *uitest.Screen {
 	h.t.Helper()
-	start := h.start()
+	return h.screenOf(h.start(), w, hi, opt, session)
+}
+
+// screenOf is screen as a command line opens it.
+func (h *home) screenOf(start cli.Start, w, hi int, opt ui.Options, session string) *uitest.Screen {
+	h.t.Helper()
 	s := uitest.Drive(h.t, opt, w, hi, func(ctx context.Context, o ui.Options, started func(*ui.Program)) error {
 		return runScreen(ctx, start, workbench.Options{Session: session, UI: o, Started: started})
 	})

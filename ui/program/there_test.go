@@ -1,6 +1,8 @@
 package program
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,4 +88,30 @@ func TestAMentionOfAFileInAContainer(t *testing.T) {
 	s.WaitFor("❯ $ cat notes.txt")
 	s.Type("\x15")
 	leave(t, s)
+}
+
+// The same section: file tools read, find and change the files of the back end, and no others.
+func TestFileToolsSeeTheFilesOfTheBackEnd(t *testing.T) {
+	testskip.Long(t, "real containers")
+	t.Parallel()
+	b := newBoxes(t, strings.Replace(defaultBox, "image: IMAGE", "image: IMAGE, workdir: /root/work", 1))
+	if err := os.WriteFile(filepath.Join(b.work, "here"), []byte("the needle of this machine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.plays("", modeltest.Turn{Calls: []modeltest.Call{in("", "echo the needle of the container >there")}},
+		modeltest.Turn{Calls: []modeltest.Call{
+			calling("read_file", map[string]any{"path": "there"}), calling("search_files", map[string]any{"pattern": "needle"}),
+			calling("read_file", map[string]any{"path": filepath.Join(b.work, "here")}),
+		}},
+		modeltest.Turn{Calls: []modeltest.Call{calling("patch", map[string]any{"path": "there", "old_string": "needle", "new_string": "thread"})}},
+		modeltest.Turn{Calls: []modeltest.Call{in("", "cat there")}}, modeltest.Turn{Text: "done"})
+	if o := b.turn(nil); o.code != 0 {
+		t.Fatalf("code %d: %s", o.code, o.errs)
+	}
+	got := heard(b.model)
+	for i, want := range map[int]string{1: "1|the needle of the container", 2: "the needle of the container", 3: "does not exist", 5: "the thread of the container"} {
+		if len(got) != 6 || !strings.Contains(got[i], want) || strings.Contains(got[i], "of this machine") {
+			t.Fatalf("result %d of %q: want %q", i, got, want)
+		}
+	}
 }

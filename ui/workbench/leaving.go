@@ -38,7 +38,7 @@ func (w *workbench) farewellText(ctx context.Context) string {
 	return b.String()
 }
 
-// againCommand starts hermes where this run kept things, which need not be where the next one would.
+// againCommand starts hermes where this run kept things, which need not be where the next one does.
 func againCommand(here config.Paths, o *config.Options) string {
 	command := "hermes"
 	if o == nil {
