@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -340,6 +341,9 @@ func TestSchemaIsSound(t *testing.T) {
 			t.Errorf("%s twice", k.Name)
 		}
 		seen[k.Name] = true
+		if k.Type == "text" && len(k.Choices) > 0 && !slices.Contains(k.Choices, k.Default) {
+			t.Errorf("%s is %q by default, which is none of %q", k.Name, k.Default, k.Choices)
+		}
 	}
 	for from, to := range moved {
 		if _, _, ok := resolveKey(configType, to); !ok {

@@ -24,7 +24,7 @@ type Memory struct {
 type Embedding struct {
 	Provider       string        `key:"provider" live:"yes" doc:"name of a provider; empty: as the model says"`
 	Model          string        `key:"model" live:"yes" doc:"model for embeddings as provider/model, such as openai/text-embedding-3-small or ollama/nomic-embed-text; what is remembered is sent there. Empty: memory is found by words"`
-	API            string        `key:"api" oneof:"auto openai ollama" live:"yes" doc:"how its server is asked: POST /embeddings of OpenAI or POST /api/embed of Ollama"`
+	API            string        `key:"api" oneof:"auto|openai|ollama" live:"yes" doc:"how its server is asked: POST /embeddings of OpenAI or POST /api/embed of Ollama"`
 	Dimensions     int           `key:"dimensions" min:"0" max:"8192" live:"yes" doc:"numbers in a vector that are asked for; 0: as many as the model has"`
 	Timeout        time.Duration `key:"timeout" min:"1" live:"yes" doc:"longest time for one request; a question waits 1.5 seconds at most"`
 	QueryPrefix    string        `key:"query_prefix" live:"yes" doc:"stands before questions, for models that want it; empty: as the model is known to want"`
