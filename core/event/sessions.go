@@ -23,6 +23,8 @@ type SessionInfo struct {
 	Usage    chat.Usage `json:"usage"`
 	Archived bool       `json:"archived,omitempty"`
 	Pinned   bool       `json:"pinned,omitempty"`
+
+	Elsewhere bool `json:"elsewhere,omitempty"` // another hermes works in it
 }
 
 // ModelRef is the model as provider/model, which names it everywhere; "" when none was asked.

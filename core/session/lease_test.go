@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"hermes/core/chat"
@@ -32,6 +33,20 @@ func holder(path string) int {
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin) // for ever
 	return 0
+}
+
+// elsewhere are the sessions of the list that another process works in.
+func elsewhere(t *testing.T, s *Service) string {
+	t.Helper()
+	list, err := s.List(bg, Filter{})
+	must(t, err)
+	var uids []string
+	for _, info := range list {
+		if info.Elsewhere {
+			uids = append(uids, info.UID)
+		}
+	}
+	return strings.Join(uids, " ")
 }
 
 // What another process is just writing is not taken for the rest of a crash: who opens the session
@@ -67,6 +82,9 @@ func TestTwoProcessesInOneSession(t *testing.T) {
 			t.Errorf("%s: %v, want that process %d has it", what, err, cmd.Process.Pid)
 		}
 	}
+	if got := elsewhere(t, s); got != "shared" {
+		t.Errorf("the list says that another hermes works in %q", got)
+	}
 	if h := history(t, s, "shared"); len(h) != 2 || h[1].Status != chat.StatusPartial {
 		t.Errorf("the running answer was touched: %+v", h)
 	}
@@ -76,6 +94,9 @@ func TestTwoProcessesInOneSession(t *testing.T) {
 
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
+	if got := elsewhere(t, s); got != "" {
+		t.Errorf("the list says that a process that is gone works in %q", got)
+	}
 	_, err = s.Open(bg, "shared", "resume")
 	must(t, err)
 	if h := history(t, s, "shared"); len(h) != 2 || h[1].Status != chat.StatusCancelled || h[1].Text != "I am still" {

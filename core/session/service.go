@@ -156,7 +156,7 @@ func (s *Service) infoOf(x store.Session) event.SessionInfo {
 	return event.SessionInfo{
 		UID: x.UID, Title: x.Title, Source: x.Source, Parent: x.Parent, Provider: x.Provider, Model: x.Model, Cwd: x.Cwd, Project: x.Project,
 		Preview: x.Preview, Started: x.Started, Last: last, Messages: x.Messages, Usage: x.Usage,
-		Archived: x.Archived, Pinned: x.Pinned,
+		Archived: x.Archived, Pinned: x.Pinned, Elsewhere: s.st.IsWorkedElsewhere(x.ID),
 	}
 }
 
@@ -171,13 +171,15 @@ type Filter struct {
 	Until    time.Time
 	Archived bool   // archived ones too
 	Kinds    []Kind // nil: KindUser and KindBranch
+
+	OnlyArchived bool // with Archived: the others not
 }
 
 // List returns sessions.
 func (s *Service) List(ctx context.Context, f Filter) ([]event.SessionInfo, error) {
 	q := store.ListQuery{
 		TitleHas: f.Query, ProjectHas: f.Project, Source: f.Source, Since: f.Since, Until: f.Until,
-		Archived: f.Archived, Limit: orDefault(f.Limit, 50), Offset: f.Offset,
+		Archived: f.Archived, OnlyArchived: f.OnlyArchived, Limit: orDefault(f.Limit, 50), Offset: f.Offset,
 	}
 	for _, k := range f.Kinds {
 		q.Kinds = append(q.Kinds, string(k))

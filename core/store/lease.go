@@ -48,6 +48,8 @@ func (s *Store) Lease(ctx context.Context, uid string) (release func(), first bo
 	defer l.mu.Unlock()
 	if l.held == nil {
 		l.held = map[int64]int{}
+	}
+	if l.file == nil {
 		l.file, _ = os.OpenFile(s.path+".leases", os.O_CREATE|os.O_RDWR, 0o600) // a full disk must not end the conversation
 	}
 	if first = l.held[x.ID] == 0; first && l.file != nil {
@@ -57,6 +59,21 @@ func (s *Store) Lease(ctx context.Context, uid string) (release func(), first bo
 	}
 	l.held[x.ID]++
 	return sync.OnceFunc(func() { l.release(x.ID) }), first, nil
+}
+
+// IsWorkedElsewhere reports whether another process works in the session of that row.
+func (s *Store) IsWorkedElsewhere(id int64) bool {
+	l := &s.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		l.file, _ = os.OpenFile(s.path+".leases", os.O_RDWR, 0) // where there is none nobody works
+	}
+	if l.file == nil {
+		return false
+	}
+	lock := byteLock(unix.F_WRLCK, id)
+	return unix.FcntlFlock(l.file.Fd(), unix.F_GETLK, lock) == nil && lock.Type != unix.F_UNLCK
 }
 
 func (l *leases) release(id int64) {

@@ -119,6 +119,7 @@ type ListQuery struct {
 	Source       string
 	Since, Until time.Time
 	Archived     bool     // archived ones too
+	OnlyArchived bool     // with Archived: the others not
 	Kinds        []string // nil: user and branch
 	ByRecency    bool     // ignore pins
 	Limit        int
@@ -143,6 +144,7 @@ func (q ListQuery) whereClause() (string, []any) {
 	if !q.Archived {
 		c.add("s.archived=0")
 	}
+	c.addIf(q.OnlyArchived, "s.archived=1")
 	c.add("s.hidden=0")
 	if len(q.Kinds) == 0 {
 		c.add("s.kind IN ('user','branch')") // spelled like the partial index, which is used then
