@@ -46,6 +46,12 @@ func (p *Pane) sessionActions() []ui.Action {
 		}
 		return ""
 	}
+	searches := func() string {
+		if p.isSearching() {
+			return "a search looks among all sessions"
+		}
+		return ""
+	}
 	return []ui.Action{
 		{ID: "sessions.open", Keys: []string{"enter"}, Title: "Resume", Help: "At the message that was found.", Bar: p.enterHint(), InBar: true, Why: none, Run: func(string) tea.Cmd { return p.openSelected(ui.Here) }},
 		{ID: "sessions.back", Keys: []string{"esc"}, Title: "Show all sessions, then back to the conversation", Bar: p.escapeHint(), InBar: p.Typing() || p.query.String() != "", Run: p.goBack},
@@ -63,7 +69,7 @@ func (p *Pane) sessionActions() []ui.Action {
 		{ID: "sessions.pin", Keys: []string{"p"}, Title: "Pin or unpin", Bar: "pin", InBar: true, Why: none, Run: p.togglePin},
 		{ID: "sessions.archive", Keys: []string{"a"}, Title: "Archive or bring back", Bar: "archive", InBar: true, Why: none, Run: p.toggleArchive},
 		{ID: "sessions.archived", Keys: []string{"A"}, Title: "List archived sessions too, or not", Run: p.toggleArchived},
-		{ID: "sessions.filter", Keys: []string{"s"}, Title: "Show others", Help: "All, those that wait for you, that work, that are done, archived ones.", Bar: "show", InBar: true, Run: p.nextFilter},
+		{ID: "sessions.filter", Keys: []string{"s"}, Title: "Show others", Help: "All, those that wait for you, that work, that are done, archived ones.", Bar: "show", InBar: true, Why: searches, Run: p.nextFilter},
 		{ID: "sessions.export", Keys: []string{"e"}, Title: "Export as Markdown", Bar: "export", InBar: true, Why: none, Run: p.exportSession},
 		{ID: "sessions.reload", Keys: []string{"ctrl+r", "f5"}, Title: "Read the list again", Run: func(string) tea.Cmd { return p.reloadList() }},
 	}

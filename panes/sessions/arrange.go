@@ -27,15 +27,20 @@ func (f filter) filterWord() string {
 	return [...]string{"all", "waits for you", "works", "done", "archived"}[f]
 }
 
-// isShown reports whether a session is one of those that the filter asks for.
+// isShown reports whether a session is one of those that the filter asks for. A search looks among
+// all of them.
 func (p *Pane) isShown(r Hit) bool {
+	if p.isSearching() {
+		return true
+	}
+	now := p.activityOf(r)
 	switch p.filter {
 	case showWaiting:
-		return p.activityOf(r.Info.UID) == waiting
+		return now == waiting
 	case showWorking:
-		return p.activityOf(r.Info.UID) == working
+		return now == working
 	case showDone:
-		return p.activityOf(r.Info.UID) == finished
+		return now != waiting && now != working && !r.Info.Archived
 	case showArchived:
 		return r.Info.Archived
 	default:
@@ -58,7 +63,7 @@ func (p *Pane) countShown(f filter) (n int) {
 	return n
 }
 
-// nextFilter goes to the next filter that would show something, archived ones always among them:
+// nextFilter goes to the next filter that would show something. Nobody knows that of archived ones:
 // they are read only then.
 func (p *Pane) nextFilter(string) tea.Cmd {
 	was := p.filter
@@ -101,7 +106,7 @@ func (p *Pane) arrangeRows() {
 
 // isGrouped reports whether the list has headings: it is the plain one, of several projects.
 func (p *Pane) isGrouped() bool {
-	if strings.TrimSpace(p.query.String()) != "" {
+	if p.isSearching() {
 		return false
 	}
 	for _, r := range p.rows {
@@ -161,21 +166,35 @@ func (p *Pane) rowsFrom(top, h int, draw func(i int) []string, w int) (lines []s
 	return lines, last
 }
 
-// filterLine says which sessions are shown, and how many others there are.
+// filterLine says which sessions are shown, and how many others there are; nothing where all are
+// shown and none of them does anything.
 func (p *Pane) filterLine() string {
 	var parts []string
+	if p.filter != showAll || p.countShown(showWaiting)+p.countShown(showWorking) > 0 {
+		parts = p.filterParts()
+	}
+	if p.archived && p.filter != showArchived {
+		parts = append(parts, "with archived ones")
+	}
+	if parts == nil {
+		return ""
+	}
+	return "  " + strings.Join(parts, "  ")
+}
+
+// filterParts are the filter that is on, and how many sessions the others would show.
+func (p *Pane) filterParts() (parts []string) {
 	for f := range filters {
 		switch n := p.countShown(f); {
 		case f == p.filter:
 			parts = append(parts, "["+f.filterWord()+"]")
+		case f == showDone && n > 0 && p.more:
+			parts = append(parts, fmt.Sprintf("%d+ %s", n, f.filterWord()))
 		case f != showAll && f != showArchived && n > 0:
 			parts = append(parts, fmt.Sprintf("%d %s", n, f.filterWord()))
 		}
 	}
-	if len(parts) == 1 && p.filter == showAll {
-		return ""
-	}
-	return "  " + strings.Join(parts, "  ")
+	return parts
 }
 
 // countDistinct counts sessions among hits.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,10 +43,13 @@ func (s *shelf) note(format string, args ...any) error {
 	return s.fail
 }
 
-func (s *shelf) List(_ context.Context, archived bool, limit, offset int) ([]event.SessionInfo, error) {
-	err := s.note("list %v %d", archived, offset)
-	from := min(offset, len(s.infos))
-	return s.infos[from:min(len(s.infos), from+limit)], err
+func (s *shelf) List(_ context.Context, which ArchiveMode, limit, offset int) ([]event.SessionInfo, error) {
+	err := s.note("list %v %d", which, offset)
+	list := slices.DeleteFunc(slices.Clone(s.infos), func(i event.SessionInfo) bool {
+		return which == HideArchived && i.Archived || which == OnlyArchived && !i.Archived
+	})
+	from := min(offset, len(list))
+	return list[from:min(len(list), from+limit)], err
 }
 
 // Search finds the query in made up lines, twice in the first session.

@@ -35,7 +35,7 @@ func (p *Pane) reloadList() tea.Cmd {
 	}
 	p.request++
 	p.stale, p.pending = false, true
-	query, request, store, archived := strings.TrimLeft(p.query.String(), " "), p.request, p.store, p.archived || p.filter == showArchived
+	query, request, store, which := strings.TrimLeft(p.query.String(), " "), p.request, p.store, p.archiveMode()
 	ctx, cancel := context.WithTimeout(context.Background(), searchTimeout)
 	p.cancel = cancel
 	return func() tea.Msg {
@@ -44,22 +44,37 @@ func (p *Pane) reloadList() tea.Cmd {
 			found, err := store.Search(ctx, query, pageSize)
 			return foundMsg{request: request, found: found, err: err}
 		}
-		infos, err := store.List(ctx, archived, pageSize, 0)
+		infos, err := store.List(ctx, which, pageSize, 0)
 		return foundMsg{request: request, found: foundOf(infos, 0), err: err}
+	}
+}
+
+// isSearching reports whether words to look for stand in the field.
+func (p *Pane) isSearching() bool { return strings.TrimSpace(p.query.String()) != "" }
+
+// archiveMode is whether the plain list has archived sessions.
+func (p *Pane) archiveMode() ArchiveMode {
+	switch {
+	case p.filter == showArchived:
+		return OnlyArchived
+	case p.archived:
+		return IncludeArchived
+	default:
+		return HideArchived
 	}
 }
 
 // nextPage asks for more rows of the plain list once the cursor comes near the end.
 func (p *Pane) nextPage() tea.Cmd {
-	if !p.more || strings.TrimSpace(p.query.String()) != "" || p.cursor < len(p.rows)-p.h {
+	if !p.more || p.isSearching() || p.cursor < len(p.rows)-p.h {
 		return nil
 	}
 	p.more = false // one question at a time
-	request, store, offset, archived := p.request, p.store, len(p.listed), p.archived || p.filter == showArchived
+	request, store, offset, which := p.request, p.store, len(p.listed), p.archiveMode()
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
 		defer cancel()
-		infos, err := store.List(ctx, archived, pageSize, offset)
+		infos, err := store.List(ctx, which, pageSize, offset)
 		return foundMsg{request: request, append: true, found: foundOf(infos, offset), err: err}
 	}
 }
@@ -98,7 +113,7 @@ func (p *Pane) takeFound(m foundMsg) tea.Cmd {
 		p.listed = m.found.Hits
 	}
 	p.total, p.more, p.partial = m.found.Total, m.found.More, m.found.Rebuilding
-	if strings.TrimSpace(p.query.String()) != "" { // a session counts once, however often it was found
+	if p.isSearching() { // a session counts once, however often it was found
 		p.total = countDistinct(p.listed)
 		p.more = p.more && p.total == len(p.listed)
 	}

@@ -40,10 +40,20 @@ type Found struct {
 	Rebuilding float64 // 0..1 while the index is being rebuilt and the search is partial; else 0
 }
 
+// ArchiveMode is whether a list has archived sessions.
+type ArchiveMode int
+
+// Lists without archived sessions, with them too, and of nothing else.
+const (
+	HideArchived ArchiveMode = iota
+	IncludeArchived
+	OnlyArchived
+)
+
 // Store is what the pane asks of the conversations.
 type Store interface {
-	// List gives pinned sessions first, then the newest; archived ones only when asked for.
-	List(ctx context.Context, archived bool, limit, offset int) ([]event.SessionInfo, error)
+	// List gives pinned sessions first, then the newest.
+	List(ctx context.Context, which ArchiveMode, limit, offset int) ([]event.SessionInfo, error)
 	// Search understands filter words: tool:terminal backend:analytics since:2w in:project. Each
 	// session's best hit comes first.
 	Search(ctx context.Context, query string, limit int) (Found, error)
@@ -168,6 +178,9 @@ func (p *Pane) Focus(on bool) {
 	if !on {
 		p.typing, p.rename = false, nil
 	}
+	if on && !p.focus && len(p.listed) <= pageSize {
+		p.stale = true // another hermes may have done something
+	}
 	p.focus, p.memoOK = on, false
 }
 
@@ -283,12 +296,16 @@ func (p *Pane) turnEnded(uid string) {
 	}
 }
 
-// activityOf is what to show beside a session.
-func (p *Pane) activityOf(uid string) activity {
-	if len(p.asks[uid]) > 0 {
+// activityOf is what to show beside a session. Of another hermes it is only known that it works.
+func (p *Pane) activityOf(r Hit) activity {
+	switch now := p.active[r.Info.UID]; {
+	case len(p.asks[r.Info.UID]) > 0:
 		return waiting
+	case r.Info.Elsewhere:
+		return working
+	default:
+		return now
 	}
-	return p.active[uid]
 }
 
 // updateRow replaces a session's rows in place; a new session goes on top of the plain list, below

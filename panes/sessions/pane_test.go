@@ -211,15 +211,20 @@ func TestDeletedSessionLeavesWithAllItsHits(t *testing.T) {
 	}
 }
 
+// activityIn is what the list says of a session.
+func activityIn(p *Pane, uid string) activity {
+	return p.activityOf(Hit{Info: event.SessionInfo{UID: uid}})
+}
+
 func TestWhatWaitsIsCountedById(t *testing.T) {
 	p, _ := opened(t, 3)
 	h := event.Header{Session: "u2"}
 	p.Apply(uitest.Envelopes(h, event.ApprovalAsked{ID: "a"}, event.QuestionAsked{ID: "q"}, event.ApprovalSettled{ID: "a"}, event.ApprovalSettled{ID: "a"}))
-	if p.activityOf("u2") != waiting {
+	if activityIn(p, "u2") != waiting {
 		t.Error("a question waits, yet the list does not say so")
 	}
 	p.Apply(uitest.Envelopes(h, event.QuestionAnswered{ID: "q"}))
-	if p.activityOf("u2") == waiting {
+	if activityIn(p, "u2") == waiting {
 		t.Error("nothing waits any more, yet the list says so")
 	}
 }
@@ -229,11 +234,11 @@ func TestNothingWorksForEverAfterLostEvents(t *testing.T) {
 	h := event.Header{Session: "u2"}
 	p.Apply(uitest.Envelopes(h, event.TurnStarted{}, event.ApprovalAsked{ID: "a"}))
 	p.Apply(uitest.Envelopes(event.Header{}, event.Resync{}))
-	if got := p.activityOf("u2"); got != quiet {
+	if got := activityIn(p, "u2"); got != quiet {
 		t.Errorf("after a resync: %v", got)
 	}
 	p.Apply(uitest.Envelopes(h, event.TurnPhase{Kind: event.PhaseStreaming}))
-	if got := p.activityOf("u2"); got != working {
+	if got := activityIn(p, "u2"); got != working {
 		t.Errorf("a turn that goes on: %v", got)
 	}
 }
@@ -247,7 +252,7 @@ func TestResyncAndNewOrderReadAgain(t *testing.T) {
 		before := len(s.log)
 		p.Apply(uitest.Envelopes(event.Header{Session: "u3"}, e))
 		uitest.Pump(p, p.Wake())
-		if !slices.Contains(s.log[before:], "list false 0") {
+		if !slices.Contains(s.log[before:], "list 0 0") {
 			t.Errorf("%s: the list is not read again", name)
 		}
 	}

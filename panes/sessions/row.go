@@ -32,7 +32,7 @@ func (p *Pane) drawRow(i, w int, again bool, now time.Time) []string {
 		line, _ := p.rename.View(p.styles, p.styles.Glyphs.Closed, "a name", w)
 		return []string{line, second}
 	}
-	glyph := p.stateGlyph(r.Info.UID, r.Info.Pinned)
+	glyph := p.stateGlyph(r)
 	room := max(1, w-3-text.Width(glyph))
 	name, style := titleOf(r), p.titleStyle(r.Info.UID, selected)
 	if again {
@@ -59,9 +59,9 @@ func (p *Pane) titleStyle(uid string, selected bool) lipgloss.Style {
 }
 
 // stateGlyph is the state of a session at the end of its title.
-func (p *Pane) stateGlyph(uid string, pinned bool) string {
+func (p *Pane) stateGlyph(r Hit) string {
 	g := p.styles.Glyphs
-	switch p.activityOf(uid) {
+	switch p.activityOf(r) {
 	case waiting:
 		return p.styles.Warn.Render(g.Waits)
 	case working:
@@ -71,9 +71,9 @@ func (p *Pane) stateGlyph(uid string, pinned bool) string {
 	case quiet:
 	}
 	switch {
-	case uid == p.focused:
+	case r.Info.UID == p.focused:
 		return p.styles.Accent.Render(g.Up)
-	case pinned:
+	case r.Info.Pinned:
 		return p.styles.Dim.Render(g.Bullet)
 	default:
 		return " "
@@ -82,10 +82,13 @@ func (p *Pane) stateGlyph(uid string, pinned bool) string {
 
 // stateWord says what the glyph shows, and what it has no room for.
 func (p *Pane) stateWord(r Hit) string {
-	switch p.activityOf(r.Info.UID) {
+	switch p.activityOf(r) {
 	case waiting:
 		return "waits for you"
 	case working:
+		if r.Info.Elsewhere {
+			return "in another hermes"
+		}
 		return "working"
 	case finished:
 		return "done"

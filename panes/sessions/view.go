@@ -133,9 +133,7 @@ func (p *Pane) placeholder() string {
 // countLine says how much was found, under the field.
 func (p *Pane) countLine() string {
 	switch {
-	case p.query.String() == "" && p.archived:
-		return "  with archived ones"
-	case p.query.String() == "":
+	case !p.isSearching():
 		return p.filterLine()
 	case p.pending:
 		return "  searching" + p.styles.Glyphs.Ellipsis
@@ -163,13 +161,13 @@ func (p *Pane) emptyText(w int) []string {
 	switch {
 	case p.pending || p.request == 0:
 		return nil
-	case p.query.String() != "":
+	case p.isSearching():
 		return p.wrapProse(p.styles.Dim, w, "Nothing found.", "Fewer words find more. Filters need a word beside them, since: and in: apart.", "esc, esc shows all sessions.")
 	case p.filter != showAll:
 		return p.wrapProse(p.styles.Dim, w, "No session here: "+p.filter.filterWord()+".",
 			"s shows others.")
 	default:
-		return p.wrapProse(p.styles.Dim, w, "Your conversations will be listed here.", "n starts a new one.")
+		return p.wrapProse(p.styles.Dim, w, "Your conversations will be listed here.", "ctrl+n starts a new one.")
 	}
 }
 

@@ -72,28 +72,95 @@ func TestTheListIsGroupedByProjectAndSaysWhatASessionTook(t *testing.T) {
 }
 
 func TestOneKeyShowsWhatWaitsWorksAndIsDone(t *testing.T) {
-	p, s := workplace(t)
+	p, _ := workplace(t)
 	p.Resize(60, 40)
-	if v := text.Sanitize(p.View()); !strings.Contains(v, "[all]  1 waits for you  1 works  1 done") {
+	if v := text.Sanitize(p.View()); !strings.Contains(v, "[all]  1 waits for you  1 works  6 done") {
 		t.Errorf("by default:\n%s", v)
 	}
-	for _, want := range []struct{ word, uid string }{{"[waits for you]", "u3"}, {"[works]", "u2"}, {"[done]", "u4"}, {"[archived]", "u8"}} {
+	for _, want := range []struct{ word, uids string }{{"[waits for you]", "u3"}, {"[works]", "u2"}, {"[done]", "u0 u1 u5 u4 u6 u7"}, {"[archived]", "u8"}} {
 		act(t, p, "sessions.filter", "")
-		if v := text.Sanitize(p.View()); !strings.Contains(v, want.word) || len(p.rows) != 1 || p.rows[0].Info.UID != want.uid {
-			t.Errorf("%s shows %d rows:\n%s", want.word, len(p.rows), v)
+		if v := text.Sanitize(p.View()); !strings.Contains(v, want.word) || shownUIDs(p) != want.uids {
+			t.Errorf("%s shows %s:\n%s", want.word, shownUIDs(p), v)
 		}
 	}
-	if got := s.log[len(s.log)-1]; !strings.HasPrefix(got, "list true") && !strings.HasPrefix(got, "preview") {
-		t.Errorf("archived ones were not asked for: %s", got)
-	}
 	act(t, p, "sessions.filter", "")
-	if len(p.rows) != 9 {
+	if len(p.rows) != 8 {
 		t.Errorf("all again: %d rows", len(p.rows))
 	}
 	act(t, p, "sessions.filter", "")
 	p.Apply(uitest.Envelopes(event.Header{Session: "u3"}, event.ApprovalSettled{ID: "a"}))
 	if v := text.Sanitize(p.View()); len(p.rows) != 0 || !strings.Contains(v, "No session here: waits for you.") {
 		t.Errorf("what waited was answered:\n%s", v)
+	}
+}
+
+// shownUIDs are the sessions of the list from top to bottom.
+func shownUIDs(p *Pane) string {
+	var uids []string
+	for _, r := range p.rows {
+		uids = append(uids, r.Info.UID)
+	}
+	return strings.Join(uids, " ")
+}
+
+// Where nothing works and nothing waits, what is done is still one key away, and archived sessions
+// behind hundreds of others are found by theirs.
+func TestIdleSessionsAreDoneAndArchivedOnesAreFoundBehindMany(t *testing.T) {
+	p, s := opened(t, 3*pageSize)
+	s.infos[3*pageSize-1].Archived = true
+	act(t, p, "sessions.reload", "")
+	p.Resize(60, 40)
+	if v := text.Sanitize(p.View()); strings.Contains(v, "[all]") {
+		t.Errorf("nothing is there to choose from:\n%s", v)
+	}
+	act(t, p, "sessions.filter", "")
+	if v := text.Sanitize(p.View()); !strings.Contains(v, "[done]") || len(p.rows) != pageSize {
+		t.Errorf("done shows %d rows:\n%s", len(p.rows), v)
+	}
+	act(t, p, "sessions.archived", "")
+	if v := text.Sanitize(p.View()); !strings.Contains(v, "[done]  with archived ones") {
+		t.Errorf("the filter is not said:\n%s", v)
+	}
+	act(t, p, "sessions.filter", "")
+	if v := text.Sanitize(p.View()); !strings.Contains(v, "[archived]") || shownUIDs(p) != fmt.Sprintf("u%d", 3*pageSize-1) {
+		t.Errorf("archived shows %s:\n%s", shownUIDs(p), v)
+	}
+}
+
+// What another hermes does in a session is known when the pane is gone to, and is no rest.
+func TestWhatAnotherHermesWorksInIsNotDone(t *testing.T) {
+	p, s := opened(t, 3)
+	p.Resize(60, 40)
+	s.infos[2].Elsewhere = true
+	p.Focus(false)
+	p.Focus(true)
+	uitest.Pump(p, p.Wake())
+	if v := text.Sanitize(p.View()); !strings.Contains(v, "[all]  1 works  2 done") || !strings.Contains(v, "in another hermes") {
+		t.Errorf("the list:\n%s", v)
+	}
+	act(t, p, "sessions.filter", "")
+	if shownUIDs(p) != "u2" {
+		t.Errorf("%s works", shownUIDs(p))
+	}
+}
+
+// A search hides nothing behind the filter that was on, which comes back after it.
+func TestASearchLooksBehindTheFilter(t *testing.T) {
+	p, _ := workplace(t)
+	p.Resize(60, 40)
+	act(t, p, "sessions.filter", "")
+	act(t, p, "sessions.search", "docker")
+	if v := text.Sanitize(p.View()); len(p.rows) != 10 || !strings.Contains(v, "9 sessions") {
+		t.Errorf("%d rows:\n%s", len(p.rows), v)
+	}
+	for _, a := range p.Actions() {
+		if a.ID == "sessions.filter" && a.Why() == "" {
+			t.Error("a filter is offered for a search")
+		}
+	}
+	act(t, p, "sessions.back", "")
+	if v := text.Sanitize(p.View()); shownUIDs(p) != "u3" || !strings.Contains(v, "[waits for you]") {
+		t.Errorf("behind the search:\n%s", v)
 	}
 }
 

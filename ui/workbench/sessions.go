@@ -23,9 +23,10 @@ type browser struct{ b *booting }
 
 var _ sessions.Store = browser{}
 
-func (s browser) List(ctx context.Context, archived bool, limit, offset int) ([]event.SessionInfo, error) {
+func (s browser) List(ctx context.Context, which sessions.ArchiveMode, limit, offset int) ([]event.SessionInfo, error) {
 	return readFrom(ctx, s.b, func(app *core.App) ([]event.SessionInfo, error) {
-		return app.History().List(ctx, session.Filter{Archived: archived, Limit: limit, Offset: offset})
+		f := session.Filter{Archived: which != sessions.HideArchived, OnlyArchived: which == sessions.OnlyArchived, Limit: limit, Offset: offset}
+		return app.History().List(ctx, f)
 	})
 }
 
