@@ -118,7 +118,17 @@ func (p *Pane) isSelected(name string) bool {
 	for i := range p.rows {
 		p.rows[i].Selected = p.rows[i].Name == name
 	}
+	p.chosen = true
+	p.followChoice()
 	return true
+}
+
+// followChoice keeps the cursor on the back end that was chosen for the session, until a person
+// moves it: what is told below the list is told of that one.
+func (p *Pane) followChoice() {
+	if p.chosen && !p.moved {
+		p.cursor = max(0, slices.IndexFunc(p.rows, func(r Row) bool { return r.Selected }))
+	}
 }
 
 // rowNamed returns the named row, making it when an event is the first to tell of it. Names stay
@@ -137,6 +147,7 @@ func (p *Pane) rowNamed(name string) *Row {
 	if at <= p.cursor && len(p.rows) > 1 && p.moved {
 		p.cursor++
 	}
+	p.followChoice()
 	return &p.rows[at]
 }
 
@@ -167,5 +178,6 @@ func (p *Pane) reloadList() {
 		}
 	}
 	p.cursor = max(0, min(p.cursor, len(p.rows)-1))
+	p.followChoice()
 	p.memoOK = false
 }

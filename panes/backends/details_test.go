@@ -68,3 +68,24 @@ func TestABackEndThatAnotherSessionUsesSaysSo(t *testing.T) {
 		t.Errorf("stopped:\n%s", v)
 	}
 }
+
+// What is told below the list is told of the back end that was chosen, as long as nobody moves the
+// cursor.
+func TestTheBackEndThatWasChosenIsTheOneThatIsToldOf(t *testing.T) {
+	p, _ := opened(t, []Row{
+		{Name: "default", Kind: "local", Traits: machine, State: event.BackendReady, Selected: true, Default: true},
+		{Name: "gpu", Kind: "docker", Traits: container, State: event.BackendAbsent},
+	})
+	p.Resize(60, 20)
+	mine := event.Header{Session: p.session, At: start}
+	p.Apply(uitest.Envelopes(mine, event.BackendSelected{Name: "gpu"}))
+	p.Apply(uitest.Envelopes(mine, event.BackendChanged{Name: "gpu", Kind: "docker", From: event.BackendCreating, To: event.BackendFailed, Cause: longFailure}))
+	if v := text.Sanitize(p.View()); !strings.Contains(v, "LAST WORDS") {
+		t.Errorf("after it was chosen:\n%s", v)
+	}
+	p.moveCursor(-2)
+	p.Apply(uitest.Envelopes(mine, event.BackendSelected{Name: "gpu"}))
+	if v := text.Sanitize(p.View()); strings.Contains(v, "LAST WORDS") {
+		t.Errorf("after the cursor was moved:\n%s", v)
+	}
+}

@@ -71,6 +71,7 @@ type Pane struct {
 	rows    []Row
 	cursor  int
 	moved   bool // the person chose a row: the cursor stays with it
+	chosen  bool // a back end was chosen for the session: the cursor is on it
 	top     int
 	focus   bool
 
