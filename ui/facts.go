@@ -181,7 +181,7 @@ func (f *frame) spentText(s *sessionStatus) string {
 	}
 	var out []string
 	if window := f.windowOf(s); window > 0 && s.context > 0 {
-		out = append(out, fmt.Sprintf("%d%%", s.context*100/window))
+		out = append(out, text.Percent(s.context, window))
 	} else if s.context > 0 {
 		out = append(out, text.Thousands(s.context)+" tokens")
 	}
