@@ -17,26 +17,31 @@ import (
 	"hermes/core/tool/web"
 )
 
+// ToolsetFault is what is wrong with one toolset of the settings.
+type ToolsetFault struct {
+	Text  string
+	Empty bool // it is one, but holds nothing
+}
+
 // CheckToolsets says what is wrong with the toolsets of the settings, without opening the program:
 // names that are none, sets that hold no tool in this version, and a list that is there and empty.
-func CheckToolsets(c *config.Config) []string {
-	at := c.Origin("toolsets")
+func CheckToolsets(c *config.Config) []ToolsetFault {
 	if len(c.Toolsets) == 0 {
-		if at == "default" {
+		if c.Origin("toolsets") == "default" {
 			return nil
 		}
-		return []string{at + ": toolsets is empty, which means the usual ones; name a set that holds less, such as safe"}
+		return []ToolsetFault{{"toolsets is empty, which means the usual ones; name a set that holds less, such as safe", true}}
 	}
 	r, err := everyTool(c)
 	if err != nil {
-		return []string{at + ": " + err.Error()}
+		return []ToolsetFault{{err.Error(), false}}
 	}
-	var out []string
+	var out []ToolsetFault
 	for _, name := range c.Toolsets {
 		if err := r.Unknown([]string{name}); err != nil {
-			out = append(out, fmt.Sprintf("%s: %v", at, err))
+			out = append(out, ToolsetFault{err.Error(), false})
 		} else if !r.Holds(name) && !slices.Contains(serverToolsets(c), name) {
-			out = append(out, fmt.Sprintf("%s: toolset %s holds no tool in this version", at, name))
+			out = append(out, ToolsetFault{fmt.Sprintf("toolset %s holds no tool in this version", name), true})
 		}
 	}
 	return out

@@ -164,23 +164,24 @@ func isPrintable(key string) bool {
 
 // KeyProblems reports what is wrong with configured keys: ids that no action has, and two actions
 // of one Group on one key.
-func KeyProblems(keys map[string][]string, groups ...[]Action) []string {
-	var out, ids []string
+func KeyProblems(keys map[string][]string, groups ...[]Action) (unknown, conflicts []string) {
+	var ids []string
 	known := map[string]bool{}
 	for _, group := range groups {
 		for _, a := range group {
 			known[a.ID] = true
 			ids = append(ids, a.ID)
 		}
-		out = append(out, keyConflicts(keys, group)...)
+		conflicts = append(conflicts, keyConflicts(keys, group)...)
 	}
 	for id := range keys {
 		if !known[id] {
-			out = append(out, fmt.Sprintf("keys: there is no action %q%s", id, didYouMean(id, ids)))
+			unknown = append(unknown, fmt.Sprintf("keys: there is no action %q%s", id, didYouMean(id, ids)))
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(unknown)
+	slices.Sort(conflicts)
+	return unknown, slices.Compact(conflicts)
 }
 
 func keyConflicts(changed map[string][]string, group []Action) []string {

@@ -24,16 +24,16 @@ import (
 
 func TestKeyProblemsNameTheActionThatWasMeant(t *testing.T) {
 	pane := []ui.Action{{ID: "session.fork", Keys: []string{"f"}}, {ID: "session.find", Keys: []string{"/"}}}
-	got := ui.KeyProblems(map[string][]string{"session.frok": {"x"}, "session.find": {"f"}, "palette": {"ctrl+k"}}, ui.FrameActions(), pane)
-	want := []string{
-		`keys: "f" is on both session.fork and session.find; session.fork wins`,
-		`keys: there is no action "session.frok", did you mean "session.fork"?`,
+	changed := map[string][]string{"session.frok": {"x"}, "session.find": {"f"}, "palette": {"ctrl+k"}}
+	unknown, conflicts := ui.KeyProblems(changed, ui.FrameActions(), pane)
+	if want := []string{`keys: there is no action "session.frok", did you mean "session.fork"?`}; !slices.Equal(unknown, want) {
+		t.Errorf("unknown: %q", unknown)
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
+	if want := []string{`keys: "f" is on both session.fork and session.find; session.fork wins`}; !slices.Equal(conflicts, want) {
+		t.Errorf("conflicts: %q", conflicts)
 	}
-	if p := ui.KeyProblems(nil, ui.FrameActions()); len(p) > 0 {
-		t.Errorf("the frame's own keys: %q", p)
+	if unknown, conflicts = ui.KeyProblems(nil, ui.FrameActions()); len(unknown)+len(conflicts) > 0 {
+		t.Errorf("the frame's own keys: %q, %q", unknown, conflicts)
 	}
 }
 

@@ -29,7 +29,7 @@ func Load(o Options) (*Config, []Problem) {
 	var problems []Problem
 	paths, err := o.Paths()
 	if err != nil {
-		problems = append(problems, Problem{File: "flags", Why: err.Error()})
+		problems = append(problems, Problem{File: FromFlags, Why: err.Error()})
 		c.markUnread("", problems[0]) // whose settings these are nobody knows
 		paths, _ = NewPaths(c.env.homeFolder(), "")
 	}
@@ -46,7 +46,7 @@ func Load(o Options) (*Config, []Problem) {
 	problems = append(problems, c.addLayer("environment", func(d *decoder) {
 		d.overlayVariables(func(name string) string { return c.env.process[name] })
 	})...)
-	problems = append(problems, c.addLayer("flags", func(d *decoder) {
+	problems = append(problems, c.addLayer(FromFlags, func(d *decoder) {
 		for _, key := range sortedKeys(o.Flags) {
 			d.assignText(key, o.Flags[key], key)
 		}

@@ -5,10 +5,14 @@ import (
 	"strings"
 )
 
+// FromFlags is the File of a problem, and the origin of a setting, that a flag of the command line
+// brought.
+const FromFlags = "flags"
+
 // Problem is one thing that is wrong with the settings, and where. The setting it is about keeps
 // its former value.
 type Problem struct {
-	File   string `json:"file"`             // base name: "config.yaml", ".env", or "environment", "flags"
+	File   string `json:"file"`             // base name: "config.yaml", ".env", or "environment", FromFlags
 	Line   int    `json:"line,omitempty"`   // from 1; 0 when the whole file is meant
 	Column int    `json:"column,omitempty"` // from 1, in characters
 	Text   string `json:"text,omitempty"`   // what was found; never a secret

@@ -131,12 +131,30 @@ func describeKeys(t reflect.Type, v reflect.Value, prefix string, keys *[]Key) {
 		case f.typ.Kind() == reflect.Map && f.typ.Elem().Kind() == reflect.Struct:
 			describeKeys(f.typ.Elem(), reflect.Zero(f.typ.Elem()), name+".<name>.", keys)
 		default:
-			*keys = append(*keys, Key{
-				Name: name, Type: typeName(f.typ), Choices: choicesOf(f), Default: renderValue(value),
-				Live: f.isLive(), Secret: f.isSecret(), Later: f.hasTag("later"), Doc: f.docText(),
-			})
+			k := describeKey(name, f)
+			k.Default = renderValue(value)
+			*keys = append(*keys, k)
 		}
 	}
+}
+
+// describeKey is a setting without its default.
+func describeKey(name string, f field) Key {
+	return Key{
+		Name: name, Type: typeName(f.typ), Choices: choicesOf(f),
+		Live: f.isLive(), Secret: f.isSecret(), Later: f.hasTag("later"), Doc: f.docText(),
+	}
+}
+
+// KeyCalled finds a setting by its dotted key, in any spelling that the file may use: model,
+// display.skin, terminal.backends.mine.kind. It tells no default.
+func KeyCalled(key string) (Key, bool) {
+	path, f, ok := resolveKey(configType, key)
+	if !ok {
+		return Key{}, false
+	}
+	path, f = lengthenKey(path, f)
+	return describeKey(strings.Join(path, "."), f), true
 }
 
 func typeName(t reflect.Type) string {

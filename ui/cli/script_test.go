@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -24,15 +25,16 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// wrongKeys knows one action.
-func wrongKeys(keys map[string][]string) []string {
-	var out []string
-	for id := range keys {
+// wrongKeys knows one action, whose key ctrl+q is that of another one.
+func wrongKeys(keys map[string][]string) (unknown, conflicts []string) {
+	for id, list := range keys {
 		if id != "session.new" {
-			out = append(out, "keys: there is no action "+strconv.Quote(id))
+			unknown = append(unknown, "keys: there is no action "+strconv.Quote(id))
+		} else if slices.Contains(list, "ctrl+q") {
+			conflicts = append(conflicts, "keys: ctrl+q is on two actions")
 		}
 	}
-	return out
+	return unknown, conflicts
 }
 
 func TestScripts(t *testing.T) {

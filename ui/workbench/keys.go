@@ -12,7 +12,7 @@ func allActions() []ui.Action {
 }
 
 // KeyProblems reports what is wrong with the keys of the settings, one sentence each.
-func KeyProblems(keys map[string][]string) []string {
+func KeyProblems(keys map[string][]string) (unknown, conflicts []string) {
 	return ui.KeyProblems(keys, ui.FrameActions(), Actions(), PaneActions())
 }
 

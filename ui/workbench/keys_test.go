@@ -29,8 +29,8 @@ func TestKeysDocumentIsCurrent(t *testing.T) {
 }
 
 func TestDefaultKeysDoNotCollide(t *testing.T) {
-	for _, p := range ui.KeyProblems(nil, ui.FrameActions(), Actions(), PaneActions()) {
-		t.Error(p)
+	if _, conflicts := ui.KeyProblems(nil, ui.FrameActions(), Actions(), PaneActions()); len(conflicts) > 0 {
+		t.Error(conflicts)
 	}
 }
 

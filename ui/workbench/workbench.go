@@ -100,7 +100,8 @@ func openWorkbench(ctx context.Context, o Options) (*workbench, error) {
 	if o.Prompt != "" {
 		crash.Go("first prompt", func() { w.firstPrompt(ctx, first, o.Prompt) })
 	}
-	for _, p := range KeyProblems(o.Core.Config.Keys) {
+	unknown, conflicts := KeyProblems(o.Core.Config.Keys)
+	for _, p := range append(unknown, conflicts...) {
 		o.Core.Bus.Publish(event.Header{}, event.Notice{Level: event.Warn, Text: p, Hint: "look at the keys: section of config.yaml"})
 	}
 	return w, nil

@@ -24,9 +24,9 @@ type Program struct {
 	Open func(ctx context.Context, s Start) (client.Client, error)
 	// Workbench runs the full-screen program until the person leaves it.
 	Workbench func(ctx context.Context, s Start, o Workbench) error
-	// KeyProblems says what is wrong with the keys of the settings: the screen knows its actions,
-	// the settings do not. May be nil.
-	KeyProblems func(keys map[string][]string) []string
+	// KeyProblems says what is wrong with the keys of the settings: which actions there are not, and
+	// which keys two actions have. The screen knows its actions, the settings do not. May be nil.
+	KeyProblems func(keys map[string][]string) (unknown, conflicts []string)
 	// Examine looks at where back ends are, for `doctor`. May be nil.
 	Examine func(ctx context.Context, c *config.Config) []backend.Finding
 	// Database says what is wrong with the file of the conversations, and whether all of it was
@@ -123,7 +123,7 @@ func (c *Command) Load() (Start, error) {
 	}
 	cfg, problems := config.Load(o)
 	for _, p := range problems {
-		if p.File == "flags" {
+		if p.File == config.FromFlags {
 			return Start{}, UsageError("%s", p)
 		}
 	}

@@ -1,12 +1,12 @@
 package config
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hermes/core/config"
+	"hermes/core/tool"
 	"hermes/themes"
 )
 
@@ -40,27 +40,19 @@ func (c *command) completeSetting(cmd *cobra.Command, args []string, prefix stri
 
 // valuesOf lists what a setting can be, nil when that is any text or number.
 func (c *command) valuesOf(key string) []string {
-	k, ok := settingCalled(key)
+	k, ok := config.KeyCalled(key)
 	switch {
-	case key == "display.theme":
+	case k.Name == "display.theme":
 		paths, err := c.Paths()
 		if err != nil {
 			return nil
 		}
 		return append([]string{"default"}, themes.Names(paths.ThemesDir)...)
+	case k.Name == "toolsets":
+		return tool.ToolsetNames()
 	case ok && k.Type == "yes or no":
 		return []string{"true", "false"}
 	default:
 		return k.Choices
 	}
-}
-
-// settingCalled finds a key of the schema by its dotted name.
-func settingCalled(name string) (config.Key, bool) {
-	all := config.Schema()
-	i := slices.IndexFunc(all, func(k config.Key) bool { return k.Name == name })
-	if i < 0 {
-		return config.Key{}, false
-	}
-	return all[i], true
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -103,9 +104,6 @@ func (c *command) configCheck() *cobra.Command {
 				return err
 			}
 			cfg, problems := config.Load(o)
-			if err := base.CheckTheme(cfg.Display.Theme, cfg.Paths()); err != nil { // no mistake: another hermes may have it
-				c.Note("%s: %v; the default is shown instead", cfg.Origin("display.theme"), err)
-			}
 			for _, f := range core.CheckFallbacks(cmd.Context(), cfg) {
 				if f.Err != nil {
 					c.Note("%s: fallback %s cannot answer: %v", cfg.Origin("fallback_providers"), f.Ref, f.Err)
@@ -115,10 +113,11 @@ func (c *command) configCheck() *cobra.Command {
 				if problems == nil {
 					problems = []config.Problem{}
 				}
-				if err := base.WriteJSON(c.Streams.Out, problems, true); err != nil {
-					return err
-				}
-			} else if err := errors.Join(c.printProblems(cfg, problems), c.printWithoutEffect(cfg)); err != nil {
+				err = errors.Join(base.WriteJSON(c.Streams.Out, problems, true), c.printWithoutEffect(c.Streams.Err, cfg))
+			} else {
+				err = errors.Join(c.printProblems(cfg, problems), c.printWithoutEffect(c.Streams.Out, cfg))
+			}
+			if err != nil {
 				return err
 			}
 			wrong := core.CheckModels(cfg.Paths())
@@ -136,15 +135,16 @@ func (c *command) configCheck() *cobra.Command {
 }
 
 // printWithoutEffect tells of settings that do nothing or give nothing: they are no mistakes.
-func (c *command) printWithoutEffect(cfg *config.Config) error {
+func (c *command) printWithoutEffect(out io.Writer, cfg *config.Config) error {
+	var lines []string
 	for _, s := range cfg.WithoutEffect() {
-		line := s.Where + ": " + s.Key + " has no effect in this version"
-		if _, err := fmt.Fprintln(c.Streams.Out, base.OneLine(line)); err != nil {
-			return err
-		}
+		lines = append(lines, s.Where+": "+s.Key+" has no effect in this version")
 	}
-	for _, line := range core.CheckToolsets(cfg) {
-		if _, err := fmt.Fprintln(c.Streams.Out, base.OneLine(line)); err != nil {
+	for _, w := range c.WrongNames(cfg) { // another hermes in this home may have what they name
+		lines = append(lines, w.String())
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(out, base.OneLine(line)); err != nil {
 			return err
 		}
 	}
@@ -204,7 +204,11 @@ A key in upper case like OPENAI_API_KEY is a secret and goes to .env, which only
   hermes config set OPENAI_API_KEY -`,
 		Args: cobra.ExactArgs(2), ValidArgsFunction: c.completeSetting,
 		RunE: func(_ *cobra.Command, args []string) error {
-			paths, err := c.Paths()
+			o, err := c.Options()
+			if err != nil {
+				return err
+			}
+			paths, err := o.Paths()
 			if err != nil {
 				return err
 			}
@@ -212,16 +216,15 @@ A key in upper case like OPENAI_API_KEY is a secret and goes to .env, which only
 			if config.SecretName(key) {
 				return c.setSecret(paths, key, value)
 			}
-			if key == "display.theme" {
-				if err := base.CheckTheme(value, paths); err != nil {
-					return base.Failed(base.ExitUsage, "%w", err)
-				}
+			doubts, err := c.foresee(o, key, value)
+			if err == nil {
+				err = config.Set(paths, key, value)
 			}
-			if err := config.Set(paths, key, value); err != nil {
+			if err != nil {
 				return base.Failed(base.ExitUsage, "%w", err)
 			}
-			if k, ok := settingCalled(key); ok && k.Later {
-				c.Note("%s is kept, but this version does not use it yet", key)
+			for _, why := range doubts {
+				c.Note("%s is kept, but %s", key, why)
 			}
 			return nil
 		},

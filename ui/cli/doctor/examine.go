@@ -48,14 +48,8 @@ func (x *examination) checkProgram(context.Context) {
 
 func (x *examination) checkSettings(context.Context) {
 	path := x.start.Config.Paths().ConfigFile
-	if err := base.CheckTheme(x.start.Config.Display.Theme, x.start.Config.Paths()); err != nil {
-		x.addFinding("settings", warn, "`hermes config set display.theme hermes`; the default is shown instead", "%s: %v", x.start.Config.Origin("display.theme"), err)
-	}
-	if wrong := x.c.Program.KeyProblems; wrong != nil {
-		for _, p := range wrong(x.start.Config.Keys) {
-			x.addFinding("settings", warn, "docs/keys.md has the ids; `hermes config edit` opens the file",
-				"%s", p)
-		}
+	for _, w := range x.c.WrongNames(x.start.Config) {
+		x.addFinding("settings", warn, w.Fix, "%s", w)
 	}
 	for _, p := range x.start.Problems {
 		x.addFinding("settings", bad, "`hermes config edit` opens the file", "%s", p)
@@ -70,9 +64,6 @@ func (x *examination) checkSettings(context.Context) {
 			verb = "have"
 		}
 		x.addFinding("settings", warn, "`hermes config check` lists each with its line", "%s %s no effect in this version", strings.Join(names, ", "), verb)
-	}
-	for _, wrong := range core.CheckToolsets(x.start.Config) {
-		x.addFinding("settings", warn, "`hermes config edit` opens the file", "%s", wrong)
 	}
 	if len(x.start.Problems) > 0 {
 		return
