@@ -113,7 +113,7 @@ func (f *frame) reloadStanding(at time.Time) {
 		was := s.busy
 		s.busy = false
 		clear(s.waits)
-		if f.opt.Standing == nil {
+		if f.opt.Standing == nil || uid == "" { // before the first session nobody is asked
 			continue
 		}
 		var waits []string
