@@ -12,7 +12,7 @@ type approvalModel struct{ a *App }
 // approvalTokens is room for one word, and for models that think before they say it.
 const (
 	approvalTokens = 1000
-	approvalTime   = 30 * time.Second
+	approvalTime   = 20 * time.Second
 )
 
 // Answer implements approval.Judge.

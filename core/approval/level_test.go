@@ -137,17 +137,12 @@ type model struct {
 	says  string
 	err   error
 	asked []string
-	wait  bool
 }
 
-func (m *model) Answer(ctx context.Context, _, instruction, question string) (string, error) {
+func (m *model) Answer(_ context.Context, _, instruction, question string) (string, error) {
 	m.asked = append(m.asked, question)
 	if strings.Contains(instruction, "SECRET-MARK") {
 		return "ALLOW", nil // the command reached the instruction
-	}
-	if m.wait {
-		<-ctx.Done()
-		return "ALLOW", nil
 	}
 	return m.says, m.err
 }
@@ -188,12 +183,20 @@ func TestSmartMode(t *testing.T) {
 	}
 }
 
-func TestAJudgeThatTakesTooLongIsNotWaitedFor(t *testing.T) {
+// slowModel allows everything, after a while.
+type slowModel struct{ takes time.Duration }
+
+func (m slowModel) Answer(context.Context, string, string, string) (string, error) {
+	time.Sleep(m.takes)
+	return "ALLOW", nil
+}
+
+// auxiliary.approval.timeout says how long the model is waited for: nothing here ends it earlier.
+func TestTheModelOfModeSmartHasTheTimeOfItsSetting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		v := unattended(Policy{Mode: ModeSmart, Level: LevelStandard, Judge: &model{wait: true}}, shell(newDesk(), "rm -rf build"))
-		if v.Allowed || time.Since(start) != judgeTime {
-			t.Errorf("%+v after %s", v, time.Since(start))
+		v := unattended(Policy{Mode: ModeSmart, Level: LevelStandard, Judge: slowModel{takes: time.Minute}}, shell(newDesk(), "rm -rf build"))
+		if !v.Allowed || v.By != "smart" {
+			t.Errorf("an answer after a minute was not taken: %+v", v)
 		}
 	})
 }

@@ -6,17 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // Judge is the model that mode smart asks about what can be undone.
 type Judge interface {
-	// Answer returns what the model says to a question under an instruction.
+	// Answer returns what the model says to a question under an instruction. It ends by itself.
 	Answer(ctx context.Context, session, instruction, question string) (string, error)
 }
-
-// judgeTime bounds one question to the model.
-const judgeTime = 20 * time.Second
 
 // judgeTask is the instruction. The command never stands in it.
 const judgeTask = `You guard the work of a person against accidents. A program wants to run one command for them.
@@ -43,8 +39,6 @@ func (p Policy) modelAllows(ctx context.Context, r Request, a Analysis) bool {
 	if _, err := rand.Read(fence); err != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, judgeTime)
-	defer cancel()
 	said, err := p.Judge.Answer(ctx, r.Session, judgeTask, fmt.Sprintf("%x\n%s\n%x", fence, data, fence))
 	return err == nil && ctx.Err() == nil && strings.TrimSpace(said) == "ALLOW"
 }

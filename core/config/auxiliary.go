@@ -45,9 +45,8 @@ func (m AuxiliaryModel) Ref() string {
 }
 
 func defaultAuxiliary() Auxiliary {
-	const short = 30 * time.Second
 	return Auxiliary{
-		Compression: AuxiliaryModel{Timeout: time.Minute}, Approval: AuxiliaryModel{Timeout: short}, Title: AuxiliaryModel{Timeout: short},
+		Compression: AuxiliaryModel{Timeout: time.Minute}, Approval: AuxiliaryModel{Timeout: 20 * time.Second}, Title: AuxiliaryModel{Timeout: 30 * time.Second},
 		Vision: AuxiliaryModel{Timeout: 2 * time.Minute}, Learning: AuxiliaryModel{Timeout: 2 * time.Minute}, Procedure: AuxiliaryModel{Timeout: 2 * time.Minute},
 	}
 }
