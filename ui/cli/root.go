@@ -84,13 +84,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 			root.AddCommand(sub)
 		}
 	}
-	root.InitDefaultCompletionCmd()
-	for _, sub := range root.Commands() {
-		if sub.Name() == "completion" {
-			sub.Args, sub.RunE, sub.GroupID = cobra.ArbitraryArgs, base.Subcommands, groupSettings
-			sub.Short = "Print what makes a shell complete commands, keys and values by tab"
-		}
-	}
+	addCompletion(root)
 	root.SetHelpCommandGroupID(groupHealth)
 	c.refuseWhenDriven(root, openToPrograms())
 	return root
