@@ -32,6 +32,15 @@ func OnlyCommands(prompt string) bool {
 	return len(commands) > 0 && !slices.Contains(commands, "")
 }
 
+// ExpandCommand returns what a person typed with "!" before a command as the line that it is short
+// for, "$ command"; any other text as it is.
+func ExpandCommand(text string) string {
+	if rest, ok := strings.CutPrefix(text, "!"); ok && strings.TrimSpace(rest) != "" {
+		return "$ " + strings.TrimSpace(rest)
+	}
+	return text
+}
+
 // typedCommands returns the commands of a text that holds nothing but commands, and the back end
 // that it names.
 func typedCommands(prompt string) (backend string, commands []string) {

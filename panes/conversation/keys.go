@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	approvals "hermes/core/approval"
 	"hermes/core/event"
 	"hermes/ui"
 	"hermes/ui/compose"
@@ -178,9 +179,7 @@ func (p *Pane) submitLine() tea.Cmd {
 		}
 		return tea.Batch(keep, p.runSlash(body))
 	}
-	if rest, ok := strings.CutPrefix(body, "!"); ok && strings.TrimSpace(rest) != "" {
-		s.text = "$ " + strings.TrimSpace(rest)
-	}
+	s.text = approvals.ExpandCommand(body)
 	return tea.Batch(keep, p.sendPrompt(s))
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hermes/core/agent"
+	"hermes/core/approval"
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui"
@@ -14,7 +15,7 @@ import (
 // stands in the line, and so does a command: nothing runs that nobody has seen.
 func (w *workbench) firstPrompt(ctx context.Context, uid, prompt string) {
 	if !strings.HasPrefix(prompt, "/") {
-		err := w.submitFirst(ctx, uid, prompt)
+		err := w.submitFirst(ctx, uid, approval.ExpandCommand(prompt))
 		if err == nil || ctx.Err() != nil {
 			return
 		}

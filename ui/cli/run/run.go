@@ -161,6 +161,9 @@ func (f runFlags) promptText(args []string, in io.Reader) (string, error) {
 	if errors.Is(err, errNoPrompt) && enough {
 		return "", nil // nothing was piped in: the skill or the file is the task
 	}
+	if ownWords(args) == nil {
+		text = approval.ExpandCommand(text)
+	}
 	return text, err
 }
 
