@@ -54,3 +54,16 @@ func TestSetupSendsAKeyToItsServerOnly(t *testing.T) {
 		t.Errorf("%v", heard)
 	}
 }
+
+// What is asked stands above the list of servers on a small terminal too.
+func TestSetupFitsASmallTerminal(t *testing.T) {
+	x := startTmux(t)
+	x.do("resize-window", "-x", "80", "-y", "24")
+	x.typed("hermes setup")
+	x.keys("Enter")
+	x.shows("openai")
+	x.shows("Which model server?")
+	x.keys("End")
+	x.shows("> none: try the workbench without a model")
+	x.shows("Which model server?")
+}

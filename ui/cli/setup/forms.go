@@ -60,7 +60,7 @@ func (c *command) fillForms(ctx context.Context, a *answers, cfg *config.Config)
 			a.provider = connect.Custom
 		}
 	}
-	err := huh.NewForm(huh.NewGroup(huh.NewSelect[string]().Title("Which model server?").Options(options...).Value(&a.provider))).Run()
+	err := huh.NewForm(huh.NewGroup(huh.NewSelect[string]().Title("Which model server?").Description("/ searches").Options(options...).Height(listRows).Value(&a.provider))).Run()
 	if err != nil {
 		return aborted(err)
 	}
@@ -113,7 +113,7 @@ func (c *command) modelField(ctx context.Context, a *answers, cfg *config.Config
 			for i, m := range list {
 				options[i] = huh.NewOption(base.OneLine(m.ID), m.ID)
 			}
-			return huh.NewSelect[string]().Title("Model").Description("/ searches").Options(options...).Height(min(len(list)+3, modelRows)).Value(&a.model)
+			return huh.NewSelect[string]().Title("Model").Description("/ searches").Options(options...).Height(min(len(list)+3, listRows)).Value(&a.model)
 		}
 		if err != nil {
 			about = base.OneLine("it does not list them: " + connect.FailureWords(err))
@@ -122,7 +122,7 @@ func (c *command) modelField(ctx context.Context, a *answers, cfg *config.Config
 	return huh.NewInput().Title("Model").Description(about).Value(&a.model)
 }
 
-const modelRows = 14 // of the list with its title, at most
+const listRows = 14 // of a list with its title, at most: more would not fit a small terminal
 
 func aborted(err error) error {
 	if errors.Is(err, huh.ErrUserAborted) {
