@@ -23,7 +23,7 @@ func Classify(a Answer, now time.Time) *Error {
 	d := readDetail(a.Body)
 	e := &Error{
 		Provider: a.Provider, Model: a.Model, HTTP: a.Status,
-		Message:    cleanWords(cmp.Or(d.message, http.StatusText(a.Status), "the server sent an error without a text"), a.Key),
+		Message:    withoutStop(cleanWords(cmp.Or(d.message, http.StatusText(a.Status), "the server sent an error without a text"), a.Key)),
 		RetryAfter: RetryAfter(a.Header, d.message+" "+d.delay, now),
 	}
 	words := strings.ToLower(d.code + " " + d.kind + " " + d.message)

@@ -99,6 +99,18 @@ func TestMessagesAreClean(t *testing.T) {
 	}
 }
 
+// What is to be done is said behind a vendor's sentence, which ends with no full stop then.
+func TestAVendorsSentenceGoesOn(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"error":{"message":"Incorrect API key provided."}}`: "Incorrect API key provided",
+		`{"error":{"message":"Try again later..."}}`:          "Try again later...",
+	} {
+		if got := provider.Classify(provider.Answer{Status: 401, Body: []byte(body)}, noon).Message; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestRetryAfter(t *testing.T) {
 	for _, c := range []struct {
 		header, value, text string

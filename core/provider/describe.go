@@ -115,6 +115,14 @@ func cleanWords(s, key string) string {
 	return clip.Runes(s, maxMessage, "…")
 }
 
+// withoutStop takes the full stop off a vendor's sentence: ours goes on behind it.
+func withoutStop(s string) string {
+	if strings.HasSuffix(s, "..") {
+		return s
+	}
+	return strings.TrimSuffix(s, ".")
+}
+
 // windowOpeners stand before a window in the messages of vendors, in lower case.
 var windowOpeners = []string{
 	"maximum context length", "maximum model length", "context window", "context size", "context length", "limit", "> ", "上下文长度",
