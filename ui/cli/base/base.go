@@ -109,6 +109,9 @@ func (c *Command) Options() (config.Options, error) {
 		return o, UsageError("%v", err)
 	}
 	if p := profile.Of(paths.Root); !p.Exists(paths.Profile) { // a mistyped one must not become a new one
+		if c.Profile == "" && paths.Profile == config.ActiveProfile(paths.Root) {
+			return o, UsageError("%v; `hermes profile switch default` uses none", p.Missing(paths.Profile))
+		}
 		return o, UsageError("%v", p.Missing(paths.Profile))
 	}
 	return o, nil
