@@ -14,7 +14,7 @@ import (
 // vendor of the catalogue, by key. A model behind such a name would be looked for elsewhere.
 func CheckProviders(c *config.Config) map[string]error {
 	known, _ := loadCatalogue(c.Paths())
-	names := []string{"", "auto", "main", provider.Offline}
+	names := []string{"", "auto", "main", "custom", provider.Offline}
 	for name := range modelSettings(c, known, "", true).Providers {
 		names = append(names, name)
 	}

@@ -1,11 +1,16 @@
 package base
 
 import (
+	"context"
+	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	"hermes/core"
 	"hermes/core/config"
+	"hermes/core/nearest"
+	"hermes/core/prompt"
 	"hermes/themes"
 )
 
@@ -43,7 +48,7 @@ func CheckTheme(name string, paths config.Paths) error {
 // only: themes and keys belong to the screen, toolsets to the tools, providers to the models. That
 // is why loading them does not complain, and a skin that a Python hermes in the same home has of
 // its own does no harm.
-func (c *Command) WrongNames(cfg *config.Config) []WrongName {
+func (c *Command) WrongNames(ctx context.Context, cfg *config.Config) []WrongName {
 	const edit = "`hermes config edit` opens the file"
 	var out []WrongName
 	if err := CheckTheme(cfg.Display.Theme, cfg.Paths()); err != nil {
@@ -66,6 +71,47 @@ func (c *Command) WrongNames(cfg *config.Config) []WrongName {
 	wrong := core.CheckProviders(cfg)
 	for _, key := range slices.Sorted(maps.Keys(wrong)) {
 		out = append(out, WrongName{Where: cfg.Origin(key), Text: key + ": " + wrong[key].Error(), Fix: edit})
+	}
+	for _, f := range core.CheckFallbacks(ctx, cfg) {
+		if f.Err != nil {
+			out = append(out, WrongName{
+				Where: cfg.Origin("fallback_providers"), Text: fmt.Sprintf("fallback %s cannot answer: %v", f.Ref, f.Err),
+				Fix: "`hermes config set fallback_providers` names others", Doubtful: true,
+			})
+		}
+	}
+	for _, name := range unknownSkills(ctx, cfg) {
+		out = append(out, WrongName{Where: cfg.Origin("skills.disabled"), Text: name, Fix: "`hermes skills list` shows those there are", Doubtful: true})
+	}
+	return out
+}
+
+// unknownSkills says which skills are switched off that are not there, here and now: another
+// project may have them.
+func unknownSkills(ctx context.Context, cfg *config.Config) (out []string) {
+	if len(cfg.Skills.Disabled) == 0 {
+		return nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil // there is no project
+	}
+	lib, project, names := core.OpenSkills(cfg), prompt.ProjectRoot(here), []string{}
+	for _, r := range lib.Glance(ctx, project) {
+		names = append(names, r.Name)
+	}
+	for _, p := range lib.Procedures(ctx, project) {
+		names = append(names, p.Name)
+	}
+	for _, name := range cfg.Skills.Disabled {
+		if slices.Contains(names, name) {
+			continue
+		}
+		text := fmt.Sprintf("there is no skill %q to switch off", name)
+		if near, ok := nearest.Name(name, names); ok {
+			text += ", did you mean " + near + "?"
+		}
+		out = append(out, text)
 	}
 	return out
 }

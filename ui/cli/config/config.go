@@ -104,18 +104,13 @@ func (c *command) configCheck() *cobra.Command {
 				return err
 			}
 			cfg, problems := config.Load(o)
-			for _, f := range core.CheckFallbacks(cmd.Context(), cfg) {
-				if f.Err != nil {
-					c.Note("%s: fallback %s cannot answer: %v", cfg.Origin("fallback_providers"), f.Ref, f.Err)
-				}
-			}
 			if asJSON {
 				if problems == nil {
 					problems = []config.Problem{}
 				}
-				err = errors.Join(base.WriteJSON(c.Streams.Out, problems, true), c.printWithoutEffect(c.Streams.Err, cfg))
+				err = errors.Join(base.WriteJSON(c.Streams.Out, problems, true), c.printWithoutEffect(cmd.Context(), c.Streams.Err, cfg))
 			} else {
-				err = errors.Join(c.printProblems(cfg, problems), c.printWithoutEffect(c.Streams.Out, cfg))
+				err = errors.Join(c.printProblems(cfg, problems), c.printWithoutEffect(cmd.Context(), c.Streams.Out, cfg))
 			}
 			if err != nil {
 				return err
@@ -135,12 +130,12 @@ func (c *command) configCheck() *cobra.Command {
 }
 
 // printWithoutEffect tells of settings that do nothing or give nothing: they are no mistakes.
-func (c *command) printWithoutEffect(out io.Writer, cfg *config.Config) error {
+func (c *command) printWithoutEffect(ctx context.Context, out io.Writer, cfg *config.Config) error {
 	var lines []string
 	for _, s := range cfg.WithoutEffect() {
 		lines = append(lines, s.Where+": "+s.Key+" has no effect in this version")
 	}
-	for _, w := range c.WrongNames(cfg) { // another hermes in this home may have what they name
+	for _, w := range c.WrongNames(ctx, cfg) { // another hermes in this home may have what they name
 		lines = append(lines, w.String())
 	}
 	for _, line := range lines {
@@ -203,7 +198,7 @@ A key in upper case like OPENAI_API_KEY is a secret and goes to .env, which only
   hermes config set keys.session.new ctrl+t
   hermes config set OPENAI_API_KEY -`,
 		Args: cobra.ExactArgs(2), ValidArgsFunction: c.completeSetting,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := c.Options()
 			if err != nil {
 				return err
@@ -216,7 +211,7 @@ A key in upper case like OPENAI_API_KEY is a secret and goes to .env, which only
 			if config.SecretName(key) {
 				return c.setSecret(paths, key, value)
 			}
-			doubts, err := c.foresee(o, key, value)
+			doubts, err := c.foresee(cmd.Context(), o, key, value)
 			if err == nil {
 				err = config.Set(paths, key, value)
 			}

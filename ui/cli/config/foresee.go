@@ -1,6 +1,7 @@
 package config
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -13,7 +14,7 @@ import (
 // foresee says what would be wrong with the settings if key were value: an error where it names
 // what is not there, else doubts. Those refuse nothing: settings are often changed one after the
 // other.
-func (c *command) foresee(o config.Options, key, value string) (doubts []string, err error) {
+func (c *command) foresee(ctx context.Context, o config.Options, key, value string) (doubts []string, err error) {
 	k, ok := config.KeyCalled(key)
 	if !ok || k.Secret { // whoever sets it says more
 		return nil, nil
@@ -36,8 +37,8 @@ func (c *command) foresee(o config.Options, key, value string) (doubts []string,
 		}
 		doubts = append(doubts, why)
 	}
-	before := c.WrongNames(now)
-	for _, w := range c.WrongNames(then) {
+	before := c.WrongNames(ctx, now)
+	for _, w := range c.WrongNames(ctx, then) {
 		old := slices.ContainsFunc(before, func(b base.WrongName) bool { return b.Text == w.Text })
 		switch {
 		case w.Where != config.FromFlags && (w.Where != "" || old):

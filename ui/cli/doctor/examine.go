@@ -46,9 +46,9 @@ func (x *examination) checkProgram(context.Context) {
 	x.addFinding("program", good, "", "%s", x.c.Version())
 }
 
-func (x *examination) checkSettings(context.Context) {
+func (x *examination) checkSettings(ctx context.Context) {
 	path := x.start.Config.Paths().ConfigFile
-	for _, w := range x.c.WrongNames(x.start.Config) {
+	for _, w := range x.c.WrongNames(ctx, x.start.Config) {
 		x.addFinding("settings", warn, w.Fix, "%s", w)
 	}
 	for _, p := range x.start.Problems {
@@ -232,11 +232,9 @@ func (x *examination) checkFallbacks(ctx context.Context) {
 	}
 	var fine []string
 	for _, f := range core.CheckFallbacks(ctx, x.start.Config) {
-		if f.Err != nil {
-			x.addFinding("model", warn, "`hermes config set fallback_providers` names others", "fallback %s cannot answer: %v", f.Ref, f.Err)
-			continue
+		if f.Err == nil { // else it is among the names of the settings that are wrong
+			fine = append(fine, f.Ref)
 		}
-		fine = append(fine, f.Ref)
 	}
 	if len(fine) > 0 {
 		x.addFinding("model", good, "", "when the chosen model cannot answer: %s",
