@@ -64,8 +64,8 @@ func (r *Registry) Overview(chosen []string) []SetView {
 	return out
 }
 
-// Switch returns a choice of toolsets with one of them on or off. An empty one means the usual
-// sets: it is returned where all of those are on and nothing else.
+// Switch returns a choice of toolsets with one of them on or off. Where the usual ones are on and
+// nothing else, that is their name.
 func (r *Registry) Switch(chosen []string, name string, on bool) ([]string, error) {
 	var names, out []string
 	found := false
@@ -105,7 +105,7 @@ func (r *Registry) Switch(chosen []string, name string, on bool) ([]string, erro
 		}
 	}
 	if slices.Equal(out, usual) {
-		return nil, nil
+		return []string{DefaultToolset}, nil
 	}
 	return out, nil
 }

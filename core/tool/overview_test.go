@@ -32,7 +32,7 @@ func TestToolsetsAreListedAndSwitched(t *testing.T) {
 	if on := r.Overview(less); on[3].On || !on[0].On {
 		t.Errorf("%+v", on)
 	}
-	if again, err := r.Switch(less, "web", true); err != nil || again != nil {
+	if again, err := r.Switch(less, "web", true); err != nil || !slices.Equal(again, []string{DefaultToolset}) {
 		t.Errorf("all of the usual ones are %v, %v", again, err)
 	}
 	if some, err := r.Switch([]string{"read_file", "later"}, "terminal", true); err != nil || !slices.Equal(some, []string{"terminal", "read_file", "later"}) {

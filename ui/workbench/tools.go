@@ -85,11 +85,7 @@ func (w *workbench) switchTools(name string, on bool) tea.Cmd {
 		if err := config.Set(app.Config().Paths(), "toolsets", "["+strings.Join(now, ", ")+"]"); err != nil {
 			return nil, err
 		}
-		all := now
-		if len(all) == 0 {
-			all = []string{tool.DefaultToolset}
-		}
-		if _, err := app.Configure(ctx, uid, func(c *session.Config) { c.Toolsets = all }); err != nil {
+		if _, err := app.Configure(ctx, uid, func(c *session.Config) { c.Toolsets = now }); err != nil {
 			return nil, err
 		}
 		said := name + " is off, here from the next turn on and in new sessions"
