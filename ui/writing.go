@@ -175,7 +175,7 @@ func (f *frame) leaveProgram(key string) tea.Cmd {
 	if f.leave.pressAgain(f.opt.Now(), leaveWithin, key, said) {
 		return tea.Quit
 	}
-	return f.showToast(event.Info, said, "hermes --continue comes back")
+	return f.showToast(event.Info, said, "it says how to come back")
 }
 
 // quitKey is a key that ends the program when it comes twice, with nothing between.

@@ -4,17 +4,22 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"hermes/core"
+	"hermes/core/backend"
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/ui/progress"
 	"hermes/ui/text"
 )
+
+// askEngines is how long leaving waits for what is kept by processes before this one.
+const askEngines = time.Second
 
 // farewellText says how to come back to the sessions that were worked in, what they cost and what
 // is held for them.
@@ -23,6 +28,9 @@ func (w *workbench) farewellText(ctx context.Context) string {
 	if !ok {
 		return ""
 	}
+	ask, cancel := context.WithTimeout(ctx, askEngines)
+	defer cancel()
+	left, _ := app.Pool.Leftovers(ask) // what an engine does not say in time is kept all the same
 	var b strings.Builder
 	again := againCommand(app.Config().Paths(), w.options.Core.Reload)
 	for _, uid := range app.OpenSessions() {
@@ -31,7 +39,7 @@ func (w *workbench) farewellText(ctx context.Context) string {
 			continue
 		}
 		fmt.Fprintf(&b, "%s --resume %s  %s\n", again, uid, text.Sanitize(describeSession(info)))
-		for _, line := range heldFor(app, uid) {
+		for _, line := range heldFor(app, uid, left) {
 			fmt.Fprintf(&b, "    %s\n", text.Sanitize(line))
 		}
 	}
@@ -69,12 +77,17 @@ func describeSession(info event.SessionInfo) string {
 }
 
 // heldFor is what outlives the program for a session, and what ends with it.
-func heldFor(app *core.App, uid string) (lines []string) {
+func heldFor(app *core.App, uid string, left []backend.Leftover) (lines []string) {
 	keep := app.Config().Terminal.Keep
 	var kept []string
 	for _, b := range app.Pool.List(uid) {
 		if b.Traits.Removable && (b.State == event.BackendReady || b.State == event.BackendStopped) {
 			kept = append(kept, b.Name)
+		}
+	}
+	for _, l := range left {
+		if l.Session == uid && (l.Kept || l.Live) && !slices.Contains(kept, l.Backend) {
+			kept = append(kept, l.Backend)
 		}
 	}
 	if len(kept) > 0 && keep > 0 {
