@@ -39,8 +39,8 @@ func Command(line *base.Command) *cobra.Command {
 		Long: `See and use the back ends: start, stop, pull, run and look into them.
 
 A back end belongs to a session: the same name in two sessions is two containers. Without --session these commands share one session
-of their own. A container lives as long as a hermes uses it: what "pool exec" starts is removed at its end, unless the workbench, or a
-"pool up" in another terminal, uses the same session's back end too. Then all of them meet in the same container and see the same files.`,
+of their own. A container runs as long as a hermes uses it, and is kept for its session after that (terminal.keep): the next use finds
+its files. The workbench and a "pool up" in another terminal that use the same session's back end meet in the same container.`,
 		Example: `  hermes pool list
   hermes pool up analytics            # keeps it until ctrl+c; from another terminal:
   hermes pool exec analytics -- python -V
