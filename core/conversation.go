@@ -3,12 +3,14 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"hermes/core/agent"
+	"hermes/core/approval"
 	"hermes/core/chat"
 	"hermes/core/config"
 	"hermes/core/event"
@@ -23,6 +25,9 @@ const metaBackend = "backend"
 // Submit hands a prompt to a session, which is made at its first prompt: looking at an empty
 // workbench leaves no trace.
 func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
+	if err := a.checkTyped(in); err != nil {
+		return err
+	}
 	if err := a.Ensure(ctx, uid); err != nil {
 		return err
 	}
@@ -45,6 +50,26 @@ func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 		}
 	}
 	return err
+}
+
+// checkTyped refuses a person's command for a back end that is not there: what was meant for one
+// place never runs in another.
+func (a *App) checkTyped(in agent.Input) error {
+	if !in.From.IsPerson() {
+		return nil
+	}
+	name, err := approval.TypedBackend(in.Text)
+	if err != nil || name == "" {
+		return err
+	}
+	var names []string
+	for _, b := range a.Pool.List("") {
+		names = append(names, b.Name)
+	}
+	if !slices.Contains(names, name) {
+		return fmt.Errorf("there is no back end %q, so nothing was run; there are: %s", name, strings.Join(names, ", "))
+	}
+	return nil
 }
 
 // Ensure makes the session when it does not exist yet.

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -33,12 +34,25 @@ func OnlyCommands(prompt string) bool {
 }
 
 // ExpandCommand returns what a person typed with "!" before a command as the line that it is short
-// for, "$ command"; any other text as it is.
+// for, "$ command"; any other text, "!!" too, as it is.
 func ExpandCommand(text string) string {
-	if rest, ok := strings.CutPrefix(text, "!"); ok && strings.TrimSpace(rest) != "" {
+	if rest, ok := strings.CutPrefix(text, "!"); ok && strings.TrimSpace(rest) != "" && rest[0] != '!' {
 		return "$ " + strings.TrimSpace(rest)
 	}
 	return text
+}
+
+// TypedBackend returns the back end that a text of nothing but commands names, "" for none. A sign
+// without a command is an error.
+func TypedBackend(text string) (string, error) {
+	if sign := strings.TrimSpace(text); sign == "$" || sign == "!" {
+		return "", errors.New("nothing to run: write the command behind the " + sign)
+	}
+	if !OnlyCommands(text) {
+		return "", nil
+	}
+	backend, _ := typedCommands(text)
+	return backend, nil
 }
 
 // typedCommands returns the commands of a text that holds nothing but commands, and the back end

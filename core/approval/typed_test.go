@@ -57,3 +57,25 @@ func TestOnlyCommands(t *testing.T) {
 		}
 	}
 }
+
+func TestTypedBackend(t *testing.T) {
+	for text, want := range map[string]struct {
+		backend string
+		wrong   bool
+	}{
+		"$ make": {}, "!! urgent": {}, "@main.go why?": {}, "$HOME is what": {}, "@box $ make": {backend: "box"},
+		"$": {wrong: true}, " $  ": {wrong: true}, "!": {wrong: true},
+	} {
+		if backend, err := TypedBackend(text); backend != want.backend || (err != nil) != want.wrong {
+			t.Errorf("%q: %q, %v", text, backend, err)
+		}
+	}
+}
+
+func TestExpandCommand(t *testing.T) {
+	for text, want := range map[string]string{"!make": "$ make", "! make ": "$ make", "!! urgent": "!! urgent", "!": "!", "$ make": "$ make", " indented": " indented"} {
+		if got := ExpandCommand(text); got != want {
+			t.Errorf("%q is read as %q", text, got)
+		}
+	}
+}
