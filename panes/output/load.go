@@ -82,7 +82,11 @@ func (p *Pane) takeLoaded(m loadedMsg) {
 			}
 			continue
 		}
-		c := &call{id: r.CallID, session: m.session, name: text.Inline(r.Name), gist: gists[r.CallID], started: msg.At.Add(-r.Took), offset: map[event.Stream]int64{}}
+		gist := gists[r.CallID]
+		if len(r.Ran) > 0 { // not what the model asked for
+			gist = argumentSummary(r.Name, r.Ran)
+		}
+		c := &call{id: r.CallID, session: m.session, name: text.Inline(r.Name), gist: gist, started: msg.At.Add(-r.Took), offset: map[event.Stream]int64{}}
 		c.finish(msg.At, *r)
 		old = append(old, c)
 		p.byID[c.key()] = c

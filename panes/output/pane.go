@@ -186,8 +186,9 @@ func (p *Pane) applyEvent(env event.Envelope) bool {
 
 // addCall remembers a call and forgets the oldest finished one beyond the bound.
 func (p *Pane) addCall(c *call) bool {
-	if p.byID[c.key()] != nil {
-		return false
+	if known := p.byID[c.key()]; known != nil { // a person, or a hook, changed what runs as this call
+		known.gist, known.backend = c.gist, c.backend
+		return known == p.currentCall()
 	}
 	p.calls, p.byID[c.key()] = append(p.calls, c), c
 	if c.session == p.session && p.pinned != nil && !p.pinned.isRunning() && p.view.follow {
