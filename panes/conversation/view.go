@@ -80,6 +80,10 @@ func (p *Pane) placeholderText() string {
 		return ""
 	case p.browsing:
 		return p.keyOf("conversation.write", "i") + " goes back to writing"
+	case p.instead != nil:
+		return "the command that is to run instead"
+	case p.queue.edits != "":
+		return "the prompt that is to wait instead"
 	case len(p.composer.Parts()) > 0:
 		return "what about it? backspace takes it away"
 	case p.running && p.w >= 60:
@@ -138,9 +142,9 @@ func (p *Pane) countOutside() string {
 func (p *Pane) nameMode() string {
 	switch {
 	case p.queue.edits != "":
-		return " editing what is queued · enter keeps it · esc leaves it as it was "
+		return " editing what is queued · enter keeps it · esc goes back "
 	case p.instead != nil:
-		return " editing the command · enter sends this one instead · esc goes back "
+		return " editing the command · enter runs it · esc goes back "
 	case p.browsing:
 		return " browsing "
 	case p.queue.choosing:
