@@ -12,8 +12,12 @@ import (
 	"hermes/ui"
 )
 
-// switchModel switches, or shows what can be chosen.
+// switchModel switches, or shows what can be chosen. "list" and "set" are words of hermes model,
+// and no names.
 func (w *workbench) switchModel(arg string) tea.Cmd {
+	if word, name, _ := strings.Cut(arg, " "); word == "list" || word == "set" {
+		arg = strings.TrimSpace(name)
+	}
 	if arg != "" {
 		return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 			return w.setModel(ctx, app, uid, arg)
