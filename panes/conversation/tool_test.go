@@ -106,8 +106,8 @@ func TestADeniedCallIsMarkedWhereItStands(t *testing.T) {
 		ask := asking("ap", "make", start)
 		say(p, event.MessageAdded{Message: assistant(2, "", ask.Call)}, event.ToolStarted{Call: ask.Call}, ask)
 		say(p, event.ApprovalSettled{ID: "ap", CallID: ask.Call.ID, Decision: event.DecisionDeny, By: by})
-		say(p, event.ToolEnded{Result: chat.ToolResult{CallID: ask.Call.ID, IsError: true, Text: "Denied by the person. Do not …"}})
-		if v := seen(p); !strings.Contains(v, "✕ terminal  make") || !strings.Contains(v, "denied") || !strings.Contains(v, want) || strings.Contains(v, "Denied by the person") {
+		say(p, event.ToolEnded{Result: chat.ToolResult{CallID: ask.Call.ID, IsError: true, Took: time.Millisecond, Text: "Denied by the person. Do not …"}})
+		if v := seen(p); !strings.Contains(v, "✕ terminal  make") || strings.Contains(v, " ms") || strings.Contains(v, " s\n") || !strings.Contains(v, "denied") || !strings.Contains(v, want) || strings.Contains(v, "Denied by the person") {
 			t.Errorf("%s:\n%s", by, v)
 		}
 	}

@@ -213,8 +213,8 @@ func (c *call) stateMark() (glyph, word string, st lipgloss.Style) {
 func (c *call) drawLine(w int) string {
 	glyph, word, st := c.stateMark()
 	pad, took := leftMargin(w), ""
-	if !c.started.IsZero() && !c.waits {
-		took = text.FitLeft(c.clockText(), 6)
+	if clock := c.clockText(); clock != "" && !c.started.IsZero() && !c.waits {
+		took = text.FitLeft(clock, 6)
 	}
 	head := pad + st.Render(glyph) + " " + c.e.s.Tool.Render(text.Truncate(c.name, max(4, w/3), c.e.s.Glyphs.Ellipsis))
 	want := min(text.Width(c.gist), 10)
@@ -237,8 +237,11 @@ func (c *call) shownGist(w int) string {
 }
 
 // clockText is the time that the call took. While it runs it has no tenths: they would be old as
-// soon as they are read.
+// soon as they are read. What was denied did not run.
 func (c *call) clockText() string {
+	if c.denied || c.result != nil && c.result.Denied {
+		return ""
+	}
 	if d := c.timeTaken(); !c.isRunning() || d >= 10*time.Second {
 		return text.Duration(d)
 	}
