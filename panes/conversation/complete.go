@@ -142,7 +142,7 @@ func (p *Pane) offerFiles(m filesMsg) {
 		if strings.HasSuffix(name, "/") {
 			end = ""
 		}
-		text := "@" + name
+		text := mentionOf(name)
 		if t.Kind == '$' {
 			text = shellWord(name)
 		}
@@ -150,6 +150,14 @@ func (p *Pane) offerFiles(m filesMsg) {
 	}
 	p.composer.Offer(t, out)
 	p.takeOnly()
+}
+
+// mentionOf names a file with @: in quotes, where a blank or a sign at its end would cut its name.
+func mentionOf(name string) string {
+	if strings.ContainsFunc(name, unicode.IsSpace) || strings.TrimRight(name, ".,;:!?)") != name {
+		return `@"` + name + `"`
+	}
+	return "@" + name
 }
 
 // shellWord is a name as a shell takes it for one word.

@@ -50,3 +50,16 @@ func TestACompletionNeverEatsWhatWasTypedSince(t *testing.T) {
 		t.Errorf("the line is %q", got)
 	}
 }
+
+// TestAFileWithABlankIsNamedInQuotes: else the text would name another file, or none.
+func TestAFileWithABlankIsNamedInQuotes(t *testing.T) {
+	for name, want := range map[string]string{"größe 容.txt": `see @"größe 容.txt" `, "notes.": `see @"notes." `, "main.go": "see @main.go "} {
+		p := open(t, &world{})
+		p.composer.SetText("see @" + name[:1])
+		p.tabbed = true // the only one is taken
+		p.offerFiles(filesMsg{name[:1], []string{name}})
+		if got := p.composer.Text(); got != want {
+			t.Errorf("%q is named as %q", name, got)
+		}
+	}
+}
