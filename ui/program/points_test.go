@@ -41,6 +41,8 @@ func TestAPromptBehindTheNameOpensTheScreenWithIt(t *testing.T) {
 		t.Errorf("it was sent %d times", n)
 	}
 	x.wantModes("111", "after the answer")
+	x.keys("Up")
+	x.shows("❯ fix the tests")
 }
 
 // Section 2: a command behind the name stands in the line and does not run, as nobody has seen it.

@@ -9,7 +9,17 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui"
+	"hermes/ui/compose"
 )
+
+// keepFirstPrompt puts what the person wrote behind the name of the program among what they sent
+// before, as the line does. A history that cannot be written is told of when the line writes it.
+func (w *workbench) keepFirstPrompt(prompt string) {
+	if prompt != "" && !strings.HasPrefix(prompt, "/") {
+		h := promptHistory{path: w.options.Core.Config.Paths().HistoryFile}
+		_ = h.Append(context.Background(), compose.Prompt{Text: prompt})
+	}
+}
 
 // firstPrompt sends what the person wrote behind the name of the program. What cannot be sent
 // stands in the line, and so does a command: nothing runs that nobody has seen.

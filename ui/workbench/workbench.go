@@ -95,6 +95,7 @@ func openWorkbench(ctx context.Context, o Options) (*workbench, error) {
 		}
 		first = uid
 	}
+	w.keepFirstPrompt(o.Prompt)
 	w.program = ui.New(w.uiOptions(first))
 	close(w.ready)
 	if o.Prompt != "" {
