@@ -36,12 +36,28 @@ func (c *call) Lines(w int) []string {
 		out = append(out, indentLines(c.e.drawPart(part, inner, c.open), pad)...)
 	}
 	for _, warn := range c.result.Warnings {
-		out = append(out, pad+c.e.s.Warn.Render(text.Truncate("! "+oneLine(warn), inner, c.e.s.Glyphs.Ellipsis)))
+		out = append(out, c.drawWarning(warn, pad, inner)...)
 	}
 	for _, d := range c.result.Diffs {
 		out = append(out, c.drawDiff(d, pad, inner)...)
 	}
 	return out
+}
+
+// maxWarning is how many lines a warning may take: the end of it often says what to do.
+const maxWarning = 6
+
+func (c *call) drawWarning(warn, pad string, w int) []string {
+	lines := text.Wrap(oneLine(warn), max(1, w-2))
+	if len(lines) > maxWarning {
+		lines = append(lines[:maxWarning-1:maxWarning-1], text.Truncate(strings.Join(lines[maxWarning-1:], " "), max(1, w-2), c.e.s.Glyphs.Ellipsis))
+	}
+	lead := "! "
+	for i, l := range lines {
+		lines[i] = pad + c.e.s.Warn.Render(text.Truncate(lead+l, w, ""))
+		lead = "  "
+	}
+	return lines
 }
 
 // maxLast is how many of the last lines of a finished command stand below it.
@@ -95,10 +111,8 @@ func (c *call) lastLines() []string {
 	if r == nil || r.ExitCode == nil || c.denied || r.Interrupted || errorIn(r.Text) != "" {
 		return nil
 	}
-	printed := lastBytes(r.Text, maxTail)
-	printed = strings.TrimSuffix(strings.TrimRight(printed, "\r\n \t"), "[exit code "+strconv.Itoa(*r.ExitCode)+"]")
 	var lines []string
-	for l := range strings.SplitSeq(strings.TrimRight(printed, "\r\n \t"), "\n") {
+	for l := range strings.SplitSeq(printedEnd(r, maxTail), "\n") {
 		if l = strings.TrimRight(text.ExpandTabs(text.Sanitize(l), markdown.TabWidth), " \r"); l != "" {
 			lines = append(lines, l)
 		}
@@ -136,12 +150,26 @@ func (c *call) newestLine() string {
 	}
 }
 
-// lastSaid is the last line that a failed command printed. The line that tells the model its exit
-// code is no news: the state says it.
+// lastSaid is the last line that a failed command printed.
 func lastSaid(r *chat.ToolResult) string {
-	t := strings.TrimRight(lastBytes(r.Text, 4<<10), "\r\n \t")
-	t = strings.TrimRight(strings.TrimSuffix(t, "[exit code "+strconv.Itoa(*r.ExitCode)+"]"), "\r\n \t")
+	t := printedEnd(r, 4<<10)
 	return oneLine(t[strings.LastIndexByte(t, '\n')+1:])
+}
+
+// printedEnd is the end of what a command printed, without the lines below it that tell the model
+// how it ended: the state says it, and warnings stand below.
+func printedEnd(r *chat.ToolResult, most int) string {
+	t := lastBytes(r.Text, most)
+	for {
+		t = strings.TrimRight(t, "\r\n \t")
+		at := strings.LastIndexByte(t, '\n') + 1
+		line := t[at:]
+		ended := line == "[exit code "+strconv.Itoa(*r.ExitCode)+"]" || line == "[ran in "+r.Backend+"]"
+		if !ended && !(strings.HasPrefix(line, "[warning: ") && strings.HasSuffix(line, "]")) {
+			return t
+		}
+		t = t[:at]
+	}
 }
 
 // errorIn is the error in a result that is an object for programs, as scripts have it; "" in any

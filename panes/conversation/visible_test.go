@@ -56,9 +56,16 @@ func TestTheLastLinesOfAFinishedCommandStandInTheConversation(t *testing.T) {
 		result      chat.ToolResult
 		has, hasNot []string
 	}{
-		"short":       {chat.ToolResult{ExitCode: &zero, Text: "first\n\tsecond\x1b[2J\nthird"}, []string{"↳ first", "     second", "third"}, []string{"above"}},
-		"long":        {chat.ToolResult{ExitCode: &zero, Text: long.String()}, []string{"37 lines above", "line 37", "line 39"}, []string{"line 36"}},
-		"failed":      {chat.ToolResult{ExitCode: &one, Text: "a\nb\nc\nd\ne\n\n[exit code 1]"}, []string{"↳ 2 lines above", "c", "e"}, []string{"[exit code"}},
+		"short":  {chat.ToolResult{ExitCode: &zero, Text: "first\n\tsecond\x1b[2J\nthird"}, []string{"↳ first", "     second", "third"}, []string{"above"}},
+		"long":   {chat.ToolResult{ExitCode: &zero, Text: long.String()}, []string{"37 lines above", "line 37", "line 39"}, []string{"line 36"}},
+		"failed": {chat.ToolResult{ExitCode: &one, Text: "a\nb\nc\nd\ne\n\n[exit code 1]"}, []string{"↳ 2 lines above", "c", "e"}, []string{"[exit code"}},
+		"warned": {
+			chat.ToolResult{
+				ExitCode: &one, Text: "gh: log in first\n[exit code 1]\n[ran in box]\n[warning: no GITHUB_TOKEN for it]", Backend: "box",
+				Warnings: []string{strings.Repeat("no GITHUB_TOKEN for it, because it looks like a secret; ", 3) + "terminal.env_passthrough: [GITHUB_TOKEN]"},
+			},
+			[]string{"↳ gh: log in first", "! no GITHUB_TOKEN", "terminal.env_passthrough:"}, []string{"[warning", "[ran in", "[exit code"},
+		},
 		"silent":      {chat.ToolResult{ExitCode: &zero, Text: "\n\n"}, nil, []string{"↳"}},
 		"not a shell": {chat.ToolResult{Text: "package main\nfunc main"}, nil, []string{"package main"}},
 	} {
