@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"hermes/core/event"
 	"hermes/ui/layout"
 )
 
@@ -109,7 +110,26 @@ func (f *frame) openSession(msg OpenSession) tea.Cmd {
 	}
 	p.Restyle(f.styles)
 	f.computeLayout()
-	return f.sendToConversation(msg)
+	return tea.Batch(f.sendToConversation(msg), f.tellOfHidden(msg.Where))
+}
+
+// tellOfHidden says how to reach the conversation that a new one was to stand beside, where the
+// screen has room for one only.
+func (f *frame) tellOfHidden(w Where) tea.Cmd {
+	shown := 0
+	for _, b := range f.plan.Boxes {
+		if b.Slot == layout.Conversation {
+			shown++
+		}
+	}
+	if w == Here || shown > 1 {
+		return nil
+	}
+	hint := ""
+	if key := f.keys.firstKey("focus.conversation", "alt+2"); key != "" {
+		hint = key + " goes to the other one"
+	}
+	return f.showToast(event.Info, "split; there is room for one conversation", hint)
 }
 
 // sendToConversation gives msg to the current conversation.

@@ -148,6 +148,29 @@ func TestAPersonTypesAndMovesAround(t *testing.T) {
 	}
 }
 
+// A split that a small terminal has no room for says how to come back to what it hides.
+func TestASplitWithoutRoomSaysHowToComeBack(t *testing.T) {
+	for _, size := range []struct {
+		w, h int
+		told bool
+	}{{80, 24, true}, {120, 40, false}} {
+		for _, key := range []string{"\x1c", "\x1f"} {
+			opt, _ := options(t)
+			s := uitest.Start(t, opt, size.w, size.h)
+			s.WaitFor("conversation:s1")
+			s.Type(key)
+			s.WaitFor("conversation:s2")
+			if size.told {
+				s.WaitFor("alt+2 goes to the other one")
+				s.Type("\x1b2")
+				s.WaitFor("conversation:s1")
+			} else if strings.Contains(s.Settle(), "goes to the other") {
+				t.Errorf("%dx%d: both are there, and one is said to be hidden", size.w, size.h)
+			}
+		}
+	}
+}
+
 // TestAKeyBetweenTwoCtrlCKeepsTheProgram: who clears a line, writes and clears again stays.
 func TestAKeyBetweenTwoCtrlCKeepsTheProgram(t *testing.T) {
 	for _, key := range []string{"ctrl+c", "ctrl+d"} {
