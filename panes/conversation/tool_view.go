@@ -165,7 +165,8 @@ func printedEnd(r *chat.ToolResult, most int) string {
 		at := strings.LastIndexByte(t, '\n') + 1
 		line := t[at:]
 		ended := line == "[exit code "+strconv.Itoa(*r.ExitCode)+"]" || line == "[ran in "+r.Backend+"]"
-		if !ended && !(strings.HasPrefix(line, "[warning: ") && strings.HasSuffix(line, "]")) {
+		warned := strings.HasPrefix(line, "[warning: ") && strings.HasSuffix(line, "]")
+		if !ended && !warned {
 			return t
 		}
 		t = t[:at]
