@@ -75,7 +75,7 @@ func (c *call) lastRows(pad string, w int) []string {
 	last := c.lastLines()
 	if len(last) == 0 {
 		if l := c.newestLine(); l != "" {
-			last = []string{l}
+			last = c.wrapCause(l, w-2)
 		}
 	}
 	var out []string
@@ -85,6 +85,21 @@ func (c *call) lastRows(pad string, w int) []string {
 		lead = text.Blank(text.Width(lead))
 	}
 	return out
+}
+
+// maxCause is how many lines the cause of a failure may take.
+const maxCause = 3
+
+// wrapCause is the line that tells most: whole where it says why a call failed, as far as it fits.
+func (c *call) wrapCause(l string, w int) []string {
+	if c.result == nil || !c.result.IsError || w < 1 {
+		return []string{l}
+	}
+	lines := text.Wrap(l, w)
+	if len(lines) > maxCause {
+		lines = append(lines[:maxCause-1:maxCause-1], strings.Join(lines[maxCause-1:], " "))
+	}
+	return lines
 }
 
 // maxAnswered is how many lines of an answer stand below its question.

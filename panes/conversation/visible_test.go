@@ -67,7 +67,12 @@ func TestTheLastLinesOfAFinishedCommandStandInTheConversation(t *testing.T) {
 			[]string{"↳ gh: log in first", "! no GITHUB_TOKEN", "terminal.env_passthrough:"},
 			[]string{"[warning", "[ran in", "[exit code"},
 		},
-		"silent":      {chat.ToolResult{ExitCode: &zero, Text: "\n\n"}, nil, []string{"↳"}},
+		"silent": {chat.ToolResult{ExitCode: &zero, Text: "\n\n"}, nil, []string{"↳"}},
+		"not run": {
+			chat.ToolResult{IsError: true, Text: "The command could not be run: backend 'far' is not available: " + strings.Repeat("nobody listens there; ", 4) + "is the port right?\nmore"},
+			[]string{"↳ The command could not be run", "is the port right?"},
+			[]string{"more"},
+		},
 		"not a shell": {chat.ToolResult{Text: "package main\nfunc main"}, nil, []string{"package main"}},
 	} {
 		t.Run(name, func(t *testing.T) {
