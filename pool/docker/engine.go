@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"runtime"
@@ -152,10 +153,12 @@ func (e *engine) explainError(err error) error {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.As(err, &explained):
 		return err
+	case errors.Is(err, fs.ErrPermission): // of the socket: it is no file of hermes, and the rest of the text says nothing more
+		return fmt.Errorf("the Docker engine at %s does not let this user in: join the group docker, or use a rootless engine", e.at.host)
 	case client.IsErrConnectionFailed(err):
 		return &Unreachable{Engine: e.at.host, Err: err}
-	case errdefs.IsPermissionDenied(err) || strings.Contains(err.Error(), "permission denied while trying to connect"):
-		return fmt.Errorf("the Docker engine at %s does not let this user in: join the group docker, or use a rootless engine: %w", e.at.host, err)
+	case errdefs.IsPermissionDenied(err):
+		return fmt.Errorf("the Docker engine at %s refuses this: %w", e.at.host, err)
 	case strings.Contains(err.Error(), "no space left on device"):
 		return fmt.Errorf("the disk of the Docker engine at %s is full: free some (docker system df shows what is used): %w", e.at.host, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docker/docker/client"
 	"golang.org/x/sys/unix"
 
 	"hermes/core/testskip"
@@ -98,6 +99,27 @@ func TestAnEngineThatIsNotThere(t *testing.T) {
 	b.use.unlock() // nothing can be removed there
 	b.use = nil
 	b.engine, _ = r.kind.engineAt("")
+}
+
+// closedDoor is a socket that this user may not write to.
+type closedDoor struct{}
+
+func (closedDoor) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", unix.EACCES)}
+}
+
+func TestAnEngineOfAnotherGroupSaysWhatToJoin(t *testing.T) {
+	t.Parallel()
+	cli, err := client.NewClientWithOpts(client.WithHTTPClient(&http.Client{Transport: closedDoor{}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = cli.Ping(t.Context())
+	e := &engine{at: endpoint{host: "unix:///var/run/docker.sock"}}
+	want := "the Docker engine at unix:///var/run/docker.sock does not let this user in: join the group docker, or use a rootless engine"
+	if got := e.explainError(err); err == nil || got.Error() != want {
+		t.Errorf("%v is explained as %v", err, got)
+	}
 }
 
 // fake is an engine of some API version that answers a ping and nothing else.
