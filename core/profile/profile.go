@@ -64,7 +64,8 @@ func (s Store) Exists(name string) bool {
 	return name == Default || name == "" || err == nil && info.IsDir()
 }
 
-// Missing says that there is no such profile, with the nearest one and how to make it.
+// Missing says that there is no such profile, with the nearest one and, where that can be, how to
+// make it.
 func (s Store) Missing(name string) error {
 	list, _ := s.List() // without it there is no nearest one
 	var names []string
@@ -75,7 +76,11 @@ func (s Store) Missing(name string) error {
 	if n, ok := nearest.Name(name, names); ok {
 		near = " (did you mean " + n + "?)"
 	}
-	return fmt.Errorf("there is no profile %q%s; `hermes profile create %s` makes one, `hermes profile list` shows those there are", name, near, name)
+	made := ""
+	if config.CheckProfileName(name) == nil {
+		made = "`hermes profile create " + name + "` makes one, "
+	}
+	return fmt.Errorf("there is no profile %q%s; %s`hermes profile list` shows those there are", name, near, made)
 }
 
 // Create makes an empty profile.
