@@ -137,6 +137,11 @@ func (p *openedPart) Start(context.Context) error {
 	for _, n := range r.Notes {
 		a.publishNotice(event.Warn, n, "")
 	}
+	if len(a.opts.Session.Toolsets) == 0 { // else those of the settings do not count
+		if err := a.Tools.Unknown(a.Config().Toolsets); err != nil {
+			a.publishNotice(event.Warn, a.Config().Origin("toolsets")+": "+err.Error(), "the agent has no tool of that name")
+		}
+	}
 	for _, b := range a.Pool.List("") {
 		a.Bus.Publish(event.Header{}, event.BackendChanged{Name: b.Name, Kind: b.Kind, Image: b.Image, From: b.State, To: b.State, Cause: b.Cause})
 	}

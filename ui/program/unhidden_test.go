@@ -167,6 +167,22 @@ func TestTheStatusCardNamesItsSession(t *testing.T) {
 	leave(t, s)
 }
 
+// An agent without the tools that the settings name by mistake says so when it starts.
+func TestAToolsetThatThereIsNotIsSaidAtTheStart(t *testing.T) {
+	const said = `unknown toolset "terminl" (did you mean terminal?)`
+	h, server := homeWith(t, modeltest.Turn{Text: "Hello."})
+	h.configure(serverSettings(server) + "toolsets: [terminl]\n")
+	if r := h.run("run", "hi"); !strings.Contains(r.err, said) {
+		t.Errorf("hermes run: %+v", r)
+	}
+	if r := h.run("run", "--toolsets", "file", "hi"); strings.Contains(r.err, said) {
+		t.Errorf("hermes run with others: %+v", r)
+	}
+	s := h.open()
+	s.Wait("it", func(p string) bool { return strings.Contains(unwrapped(p), said) })
+	leave(t, s)
+}
+
 // One key goes through every level, and says each in words.
 func TestOneKeyGoesThroughEveryLevel(t *testing.T) {
 	h := newHome(t, "")
