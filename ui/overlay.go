@@ -102,10 +102,16 @@ func (f *frame) updateOverlay(o *shown, msg tea.Msg) tea.Cmd {
 		return o.ownMessages(cmd)
 	}
 	f.removeOverlay(o)
-	if c, ok := o.overlay.(*confirm); ok && c.words != "" {
+	c, asked := o.overlay.(*confirm)
+	key, _ := msg.(tea.KeyMsg)
+	switch letter := textOf(key); {
+	case asked && c.words != "":
 		return f.writeOn(c.words)
+	case asked && letter != "": // the n of "undo" is a no, and goes on as a word if one follows
+		f.run.noteLetter(letter, f.opt.Now())
+	default:
+		f.run = run{}
 	}
-	f.run = run{}
 	return o.ownMessages(cmd)
 }
 
