@@ -81,7 +81,7 @@ func TestLeavingSaysHowToComeBack(t *testing.T) {
 	s.WaitFor("comeback")
 	leave(t, s)
 	for range 2 { // and also when nothing was run in it this time
-		if got := s.WaitFor("hermes --resume "); !strings.Contains(got, "tokens") || !strings.Contains(got, "kept for it, stopped, for 24 h: default") {
+		if got := s.WaitFor("hermes --resume "); strings.Contains(got, "tokens") || !strings.Contains(got, "kept for it, stopped, for 24 h: default") {
 			t.Errorf("%s", got)
 		}
 		s = b.screen(160, 44, ui.Options{}, "last")

@@ -66,9 +66,9 @@ func againCommand(here config.Paths, o *config.Options) string {
 }
 
 func describeSession(info event.SessionInfo) string {
-	facts := []string{info.Title, text.Thousands(info.Usage.Input+info.Usage.Output) + " tokens"}
-	if info.Title == "" {
-		facts[0] = "(no title)"
+	facts := []string{cmp.Or(info.Title, "(no title)")}
+	if n := info.Usage.Input + info.Usage.Output; n > 0 { // else no model was asked, or its server does not count
+		facts = append(facts, text.Thousands(n)+" tokens")
 	}
 	if info.Usage.CostKnown && info.Usage.Cost > 0 {
 		facts = append(facts, fmt.Sprintf("$%.4f", float64(info.Usage.Cost)/1e6))
