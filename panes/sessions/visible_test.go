@@ -176,6 +176,9 @@ func TestASearchCountsEachSessionOnce(t *testing.T) {
 func TestThePreviewStandsAtTheHitAndSaysWithWhatItWasHeld(t *testing.T) {
 	p, s := workplace(t)
 	p.Resize(120, 40)
+	for i := range s.infos {
+		s.infos[i].Provider = "anthropic"
+	}
 	act(t, p, "sessions.search", "docker")
 	for range 2 {
 		act(t, p, "sessions.down", "")
@@ -184,7 +187,7 @@ func TestThePreviewStandsAtTheHitAndSaysWithWhatItWasHeld(t *testing.T) {
 		t.Errorf("the preview was asked for %s", got)
 	}
 	v := text.Sanitize(p.View())
-	for _, want := range []string{"sonnet", "tokens", start.Format("2006-01-02"), "/src/"} {
+	for _, want := range []string{"anthropic/sonnet", "tokens", start.Format("2006-01-02"), "/src/"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, v)
 		}

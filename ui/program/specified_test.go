@@ -52,18 +52,21 @@ func TestAMountBelowOurOwnHomeIsMade(t *testing.T) {
 	}
 }
 
-// Section 5: web_search in a script without an engine answers with what is missing.
+// web_search in a script without an engine, and in a session without it, says what is missing.
 func TestAScriptThatSearchesTheWebWithoutAnEngineIsTold(t *testing.T) {
 	code := `from hermes_tools import web_search\nprint('said:', web_search('docker', limit=1).get('error'))`
-	h, server := homeWith(t, modeltest.Turn{Calls: []modeltest.Call{{Name: "execute_code", Args: fmt.Sprintf(`{"code":"%s"}`, code)}}}, modeltest.Turn{Text: "done"})
-	if r := h.run("run", "--yes", "search"); r.code != 0 {
-		t.Fatal(r)
-	}
-	texts := heard(server)
-	if last := texts[len(texts)-1]; !strings.Contains(last, "said: ") || strings.Contains(last, "said: None") || strings.Contains(last, "ImportError") {
-		t.Errorf("the script was told %q", last)
-	} else {
-		t.Log(last)
+	script := modeltest.Turn{Calls: []modeltest.Call{{Name: "execute_code", Args: fmt.Sprintf(`{"code":"%s"}`, code)}}}
+	h, server := homeWith(t, script, modeltest.Turn{Text: "done"}, script, modeltest.Turn{Text: "done"})
+	for _, more := range [][]string{nil, {"--toolsets", "code_execution"}} {
+		if r := h.run(append([]string{"run", "--yes", "search"}, more...)...); r.code != 0 {
+			t.Fatal(r)
+		}
+		texts := heard(server)
+		if last := texts[len(texts)-1]; !strings.Contains(last, "said: ") || strings.Contains(last, "said: None") || strings.Contains(last, "ImportError") {
+			t.Errorf("%q: the script was told %q", more, last)
+		} else {
+			t.Log(last)
+		}
 	}
 }
 
