@@ -179,7 +179,7 @@ func printedEnd(r *chat.ToolResult, most int) string {
 		t = strings.TrimRight(t, "\r\n \t")
 		at := strings.LastIndexByte(t, '\n') + 1
 		line := t[at:]
-		ended := line == "[exit code "+strconv.Itoa(*r.ExitCode)+"]" || line == "[ran in "+r.Backend+"]"
+		ended := line == "[exit code "+strconv.Itoa(*r.ExitCode)+"]" || line == "[no output, exit code 0]" || line == "[ran in "+r.Backend+"]"
 		warned := strings.HasPrefix(line, "[warning: ") && strings.HasSuffix(line, "]")
 		if !ended && !warned {
 			return t

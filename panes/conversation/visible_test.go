@@ -67,7 +67,7 @@ func TestTheLastLinesOfAFinishedCommandStandInTheConversation(t *testing.T) {
 			[]string{"↳ gh: log in first", "! no GITHUB_TOKEN", "terminal.env_passthrough:"},
 			[]string{"[warning", "[ran in", "[exit code"},
 		},
-		"silent": {chat.ToolResult{ExitCode: &zero, Text: "\n\n"}, nil, []string{"↳"}},
+		"silent": {chat.ToolResult{ExitCode: &zero, Text: "\n[no output, exit code 0]\n[ran in box]", Backend: "box"}, nil, []string{"↳"}},
 		"not run": {
 			chat.ToolResult{IsError: true, Text: "The command could not be run: backend 'far' is not available: " + strings.Repeat("nobody listens there; ", 4) + "is the port right?\nmore"},
 			[]string{"↳ The command could not be run", "is the port right?"},
