@@ -44,3 +44,14 @@ func TestAWrongCommandLineSaysWhatToWrite(t *testing.T) {
 		}
 	}
 }
+
+// A prompt of blanks, a variable that is empty say, is told apart from a command.
+func TestAnEmptyPromptOpensNothing(t *testing.T) {
+	for _, args := range [][]string{{""}, {"  "}, {"", " "}} {
+		var out, errs bytes.Buffer
+		code := Main(context.Background(), base.Program{}, args, base.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"HOME=" + t.TempDir()})
+		if code != int(base.ExitUsage) || !strings.Contains(errs.String(), "the prompt is empty") {
+			t.Errorf("hermes %q: exit %d, said %q", args, code, errs.String())
+		}
+	}
+}

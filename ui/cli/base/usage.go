@@ -85,6 +85,8 @@ func PromptArgs(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0 || cmd.ArgsLenAtDash() == 0 || strings.ContainsAny(strings.TrimSpace(args[0]), " \n\t"):
 		return nil
+	case strings.TrimSpace(strings.Join(args, "")) == "":
+		return UsageError("the prompt is empty; without one `%s` opens the workbench", cmd.CommandPath())
 	case len(args) == 1:
 		return UsageError("%s; as a prompt: hermes -- %s", unknownCommand(cmd, args[0]), args[0])
 	}
