@@ -39,7 +39,7 @@ func (p *Pane) handleTyped(k tea.KeyMsg) tea.Cmd {
 	case k.Paste:
 		p.stopBrowsing()
 	case p.browsing:
-		return nil
+		return whyIgnored(k, name)
 	case name == "esc" && !p.composer.Completing():
 		return p.escapeLine()
 	case p.isTakenAway(name):
@@ -47,7 +47,7 @@ func (p *Pane) handleTyped(k tea.KeyMsg) tea.Cmd {
 	}
 	p.queue.choosing = p.queue.choosing && !text
 	if p.queue.choosing {
-		return nil
+		return whyIgnored(k, name)
 	}
 	return p.writeKey(k, name, text)
 }

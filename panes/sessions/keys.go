@@ -66,7 +66,16 @@ func (p *Pane) searchKey(k tea.KeyMsg) tea.Cmd {
 	if p.query.Update(k) {
 		return p.runSearch()
 	}
-	return nil
+	return explainIgnored(k)
+}
+
+// explainIgnored has the frame say why a key did nothing in a field.
+func explainIgnored(k tea.KeyMsg) tea.Cmd {
+	name := k.String()
+	if k.Type == tea.KeyRunes && !k.Alt || k.Type == tea.KeySpace || field.Takes(name) || name == "ctrl+c" {
+		return nil
+	}
+	return func() tea.Msg { return ui.KeyIgnored{Key: name} }
 }
 
 func (p *Pane) renameKey(k tea.KeyMsg) tea.Cmd {
@@ -78,7 +87,9 @@ func (p *Pane) renameKey(k tea.KeyMsg) tea.Cmd {
 	case "esc", "ctrl+c":
 		p.rename = nil
 	default:
-		p.rename.Update(k)
+		if !p.rename.Update(k) {
+			return explainIgnored(k)
+		}
 	}
 	return nil
 }

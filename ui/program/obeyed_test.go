@@ -295,6 +295,13 @@ func TestAKeyThatDoesNothingSaysWhy(t *testing.T) {
 		s.Type(key)
 		s.WaitFor(why)
 	}
+	s.Type(altOne + "/")
+	s.WaitFor("words, tool:")
+	s.Type(altE)
+	s.WaitFor("alt+e does nothing here")
+	s.Type(esc)
+	s.Type(altTwo)
+	s.WaitGone("words, tool:")
 	s.Type("draft")
 	s.WaitFor("❯ draft")
 	s.Type("\x04")
