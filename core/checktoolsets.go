@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"hermes/core/backend"
 	"hermes/core/chat"
@@ -40,7 +39,7 @@ func CheckToolsets(c *config.Config) []ToolsetFault {
 	for _, name := range c.Toolsets {
 		if err := r.Unknown([]string{name}); err != nil {
 			out = append(out, ToolsetFault{err.Error(), false})
-		} else if !r.Holds(name) && !slices.Contains(serverToolsets(c), name) {
+		} else if !r.Holds(name) {
 			out = append(out, ToolsetFault{fmt.Sprintf("toolset %s holds no tool in this version", name), true})
 		}
 	}
@@ -62,7 +61,7 @@ func everyTool(c *config.Config) (*tool.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Owners(func() []string { return serverToolsets(c) })
+	r.Owners(func() map[string]string { return serverToolsets(c) })
 	return r, nil
 }
 
@@ -72,11 +71,12 @@ type noPool struct{ backend.Pool }
 // List implements backend.Pool.
 func (noPool) List(string) []backend.Status { return nil }
 
-// serverToolsets are the names that stand for servers of tools.
-func serverToolsets(c *config.Config) (out []string) {
+// serverToolsets are the servers of the settings, as owners of tools, with the toolset of each.
+func serverToolsets(c *config.Config) map[string]string {
+	out := map[string]string{}
 	for name, s := range c.MCPServers {
 		if !s.Off() {
-			out = append(out, mcp.OwnerPrefix+name, mcp.Toolset(name))
+			out[mcp.OwnerPrefix+name] = mcp.Toolset(name)
 		}
 	}
 	return out

@@ -204,12 +204,12 @@ func (p *pluginsPart) tellStopped(c mcp.StateChanged) {
 }
 
 // ownerNames are the names by which toolsets choose the tools of plugins.
-func (p *pluginsPart) ownerNames() []string {
+func (p *pluginsPart) ownerNames() map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(p.enabled)) {
-		out = append(out, mcp.OwnerPrefix+name, mcp.Toolset(name))
+	out := map[string]string{}
+	for name := range p.enabled {
+		out[mcp.OwnerPrefix+name] = mcp.Toolset(name)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -125,12 +126,13 @@ func (p *serversPart) Close(ctx context.Context) error {
 
 // toolOwners are those who may bring tools later: their names choose tools before they have brought
 // any.
-func (a *App) toolOwners() []string {
-	out := append(serverToolsets(a.Config()), a.plugins.ownerNames()...)
+func (a *App) toolOwners() map[string]string {
+	out := serverToolsets(a.Config())
+	maps.Copy(out, a.plugins.ownerNames())
 	if b, err := a.ProjectServers(); err == nil && b != nil && b.State == mcp.Trusted {
 		for _, s := range b.Servers {
 			if !s.Off() {
-				out = append(out, mcp.OwnerPrefix+s.Name, mcp.Toolset(s.Name))
+				out[mcp.OwnerPrefix+s.Name] = mcp.Toolset(s.Name)
 			}
 		}
 	}

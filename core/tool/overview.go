@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +9,7 @@ import (
 )
 
 // SetView is a toolset as a person sees it: the tools that belong to it and whether it is switched
-// on. What somebody else brings is a set by its owner's name.
+// on. What somebody else brings is one set.
 type SetView struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -36,28 +35,24 @@ func (r *Registry) Overview(chosen []string) []SetView {
 	for _, t := range Toolsets() {
 		sets[t.Name] = &SetView{Name: t.Name, Description: t.Description, On: wanted[t.Name], Auto: t.Auto}
 	}
-	for _, owner := range r.owners() {
-		sets[owner] = &SetView{Name: owner, Description: "Tools of " + owner, On: wanted[owner] || wanted[DefaultToolset]}
+	for owner, set := range r.owners() {
+		sets[set] = &SetView{Name: set, Description: "Tools of " + set, On: wanted[owner] || wanted[set] || wanted[DefaultToolset]}
 	}
 	list := r.currentTools()
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		s := list[name].spec
-		set := s.Toolset
-		if s.Owner != "" {
-			set = s.Owner
-		}
-		if sets[set] == nil {
-			sets[set] = &SetView{Name: set, Description: "Tools of " + set, On: s.isIn(wanted)}
+		if sets[s.Toolset] == nil {
+			sets[s.Toolset] = &SetView{Name: s.Toolset, Description: "Tools of " + s.Toolset, On: s.isIn(wanted)}
 		}
 		view := View{Name: name, On: s.isIn(wanted)}
 		if why := s.hiddenReason(); why != nil {
 			view.Needs = why.Error()
 		}
-		sets[set].Tools = append(sets[set].Tools, view)
+		sets[s.Toolset].Tools = append(sets[s.Toolset].Tools, view)
 	}
 	var out []SetView
 	for _, name := range slices.Sorted(maps.Keys(sets)) {
-		if v := sets[name]; len(v.Tools) > 0 || slices.Contains(r.owners(), name) {
+		if v := sets[name]; len(v.Tools) > 0 || r.standsForOwner(name) {
 			out = append(out, *v)
 		}
 	}
@@ -114,13 +109,12 @@ func (r *Registry) Switch(chosen []string, name string, on bool) ([]string, erro
 // tool that was chosen by itself, unless its set is switched, and what is not known here.
 func (r *Registry) staysChosen(name, switched string, sets []string) bool {
 	isSet := slices.ContainsFunc(Toolsets(), func(t Toolset) bool { return t.Name == name })
-	if isSet || name == switched || slices.Contains(sets, name) || slices.Contains(r.owners(), name) {
+	if isSet || name == switched || slices.Contains(sets, name) || r.standsForOwner(name) {
 		return false
 	}
 	e, known := r.currentTools()[name]
 	if !known {
 		return true
 	}
-	set := cmp.Or(e.spec.Owner, e.spec.Toolset)
-	return set != switched && !slices.Contains(sets, set)
+	return e.spec.Toolset != switched && !slices.Contains(sets, e.spec.Toolset)
 }

@@ -52,6 +52,33 @@ func TestToolsetsAreListedAndSwitched(t *testing.T) {
 	}
 }
 
+// A server is one set, whichever of its two names a choice has, before and after it brought tools.
+func TestAServerIsOneToolset(t *testing.T) {
+	for _, tools := range [][]Tool{
+		{named(t, "read_file", "file", nil)},
+		{named(t, "read_file", "file", nil), bare{Spec{Name: "mcp__notes__add", Toolset: "notes", Owner: "mcp:notes"}}},
+	} {
+		r, err := NewRegistry(tools...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Owners(func() map[string]string { return map[string]string{"mcp:notes": "notes"} })
+		for _, chosen := range [][]string{nil, {"file", "notes"}, {"file", "mcp:notes"}} {
+			list := r.Overview(chosen)
+			if len(list) != 2 || list[1].Name != "notes" || !list[1].On || len(list[1].Tools) != len(tools)-1 {
+				t.Errorf("%v with %d tools: %+v", chosen, len(tools), list)
+			}
+			less, err := r.Switch(chosen, "notes", false)
+			if err != nil || !slices.Equal(less, []string{"file"}) {
+				t.Errorf("%v without notes is %v, %v", chosen, less, err)
+			}
+			if again, err := r.Switch(less, "notes", true); err != nil || !slices.Equal(again, []string{DefaultToolset}) {
+				t.Errorf("with notes again: %v, %v", again, err)
+			}
+		}
+	}
+}
+
 func named(t *testing.T, name, set string, available func() error) Tool {
 	t.Helper()
 	return bare{Spec{Name: name, Toolset: set, Available: available}}

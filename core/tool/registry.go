@@ -21,7 +21,7 @@ type Registry struct {
 	list     atomic.Pointer[map[string]*entry] // never changed, only replaced
 	replace  sync.Mutex                        // held by who replaces it
 	told     func()
-	owners   func() []string // who may bring tools later
+	owners   func() map[string]string // who may bring tools later, with the toolset of each
 	barred   func(session, owner string) bool
 	spillDir string
 	budget   int // characters of a result
@@ -31,7 +31,7 @@ type Registry struct {
 // NewRegistry registers the tools of this program. A bad or doubled name is a programming error and
 // comes back as an error.
 func NewRegistry(tools ...Tool) (*Registry, error) {
-	r := &Registry{budget: DefaultMaxResult, told: func() {}, owners: func() []string { return nil }, barred: func(string, string) bool { return false }}
+	r := &Registry{budget: DefaultMaxResult, told: func() {}, owners: func() map[string]string { return nil }, barred: func(string, string) bool { return false }}
 	r.list.Store(&map[string]*entry{})
 	return r, r.replaceTools(tools, func(Spec) bool { return false })
 }
@@ -56,9 +56,19 @@ func (r *Registry) Replace(owner string, tools []Tool) error {
 // first one.
 func (r *Registry) OnChange(f func()) { r.told = f }
 
-// Owners has names say who may bring tools later: a choice of toolsets may name them before they
-// do. Call it before the first Unknown.
-func (r *Registry) Owners(names func() []string) { r.owners = names }
+// Owners has sets say who may bring tools later, and the name of the toolset of each: a choice of
+// toolsets may name either before they do. Call it before the first Unknown.
+func (r *Registry) Owners(sets func() map[string]string) { r.owners = sets }
+
+// standsForOwner reports whether a name in a choice of toolsets means what somebody else brings.
+func (r *Registry) standsForOwner(name string) bool {
+	for owner, set := range r.owners() {
+		if name == owner || name == set {
+			return true
+		}
+	}
+	return false
+}
 
 // BarBy has barred say of whose tools a session has none. Call it before the first Specs.
 func (r *Registry) BarBy(barred func(session, owner string) bool) { r.barred = barred }
@@ -142,7 +152,8 @@ func (r *Registry) Specs(session string, toolsets []string) []Spec {
 	return specs
 }
 
-// Holds reports whether a toolset has a tool, available here or not.
+// Holds reports whether a toolset has a tool, available here or not, or is of somebody who may
+// bring some.
 func (r *Registry) Holds(toolset string) bool {
 	wanted := expandToolsets([]string{toolset})
 	for _, e := range r.currentTools() {
@@ -150,7 +161,7 @@ func (r *Registry) Holds(toolset string) bool {
 			return true
 		}
 	}
-	return false
+	return r.standsForOwner(toolset)
 }
 
 // Enabled lists the names behind Specs.

@@ -72,7 +72,9 @@ func (r *Registry) Unknown(toolsets []string) error {
 	for _, e := range r.currentTools() {
 		known = append(known, e.spec.Owner, e.spec.Toolset)
 	}
-	known = append(known, r.owners()...)
+	for owner, set := range r.owners() {
+		known = append(known, owner, set)
+	}
 	var bad []string
 	for _, name := range toolsets {
 		if slices.Contains(known, name) {
