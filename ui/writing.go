@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -104,13 +105,13 @@ func (f *frame) writeOn(s string) tea.Cmd {
 	return ownedCommand(p, w.Write(s))
 }
 
-// continueWord writes the letter by which somebody came back to the line ("i"), when a word goes on
-// behind it in one breath: it was the beginning of that word.
+// continueWord writes the letter by which somebody came back to the line ("i"), when a letter goes
+// on behind it in one breath: it was the beginning of a word. "i/" is no word.
 func (f *frame) continueWord(p Pane, msg tea.KeyMsg) tea.Cmd {
 	r := f.run
 	f.run = run{}
 	w, ok := p.(Writer)
-	if !ok || msg.Type != tea.KeyRunes || msg.Alt || msg.Paste || f.opt.Now().Sub(r.at) > breath {
+	if !ok || msg.Type != tea.KeyRunes || msg.Alt || msg.Paste || !unicode.IsLetter(msg.Runes[0]) || f.opt.Now().Sub(r.at) > breath {
 		return nil
 	}
 	return ownedCommand(p, w.Write(r.letters))
