@@ -109,10 +109,19 @@ func (t *turn) endTurn(out outcome) {
 		return
 	}
 	t.publish(event.TurnEnded{
-		Reason: out.reason, Usage: t.usage, Took: time.Since(t.began), Steps: t.steps, Err: out.err,
+		Reason: out.reason, Usage: t.usage, Took: t.timeTaken(out.reason), Steps: t.steps, Err: out.err,
 		Hint: out.hint, Do: out.do, Class: out.class, Foreign: t.foreignSource(),
 	})
 	t.publishChanged()
+}
+
+// timeTaken is how long the turn took. One that ended with an answer took what stands in the store
+// with it: whoever reads the session again sees the same figure.
+func (t *turn) timeTaken(reason event.TurnReason) time.Duration {
+	if n := len(t.history); n > 0 && reason == event.TurnDone && t.history[n-1].Took > 0 {
+		return t.history[n-1].Took
+	}
+	return time.Since(t.began)
 }
 
 // publishChanged tells lists what the turn made of the session's row: its messages, tokens and
