@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"hermes/core/event"
 	"hermes/ui"
 	"hermes/ui/compose"
 )
@@ -15,7 +16,7 @@ type recallMsg struct{ prompt compose.Prompt }
 
 func (p *Pane) historyAction() ui.Action {
 	none := func() string {
-		if !p.composer.HasHistory() {
+		if !p.composer.HasHistory() && !p.recalling {
 			return "nothing was sent yet"
 		}
 		return ""
@@ -26,9 +27,26 @@ func (p *Pane) historyAction() ui.Action {
 	}
 }
 
+// takeHistory takes what was sent in earlier starts.
+func (p *Pane) takeHistory(sent []compose.Prompt) tea.Cmd {
+	p.composer.SetHistory(sent)
+	p.recalling = false
+	if !p.searching {
+		return nil
+	}
+	if p.searching = false; !p.composer.HasHistory() {
+		return showToast(event.Info, "nothing was sent yet", "")
+	}
+	return p.searchHistory()
+}
+
 // searchHistory lists what was sent before. What stands in the line is looked for; it comes back
 // behind the newest prompt, as when the arrow keys go through them.
 func (p *Pane) searchHistory() tea.Cmd {
+	if p.recalling {
+		p.searching = true
+		return nil
+	}
 	p.stopBrowsing()
 	p.queue.choosing = false
 	sent := p.composer.History()

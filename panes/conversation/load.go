@@ -91,7 +91,7 @@ func (p *Pane) handleOpen(m ui.OpenSession) tea.Cmd {
 func (p *Pane) beginLoading() tea.Cmd {
 	var cmds []tea.Cmd
 	if !p.remembers && p.deps.History != nil {
-		p.remembers = true
+		p.remembers, p.recalling = true, true
 		cmds = append(cmds, withTimeout(func(ctx context.Context) tea.Msg {
 			prompts, _ := p.deps.History.Load(ctx) // a history that cannot be read is an empty one
 			return historyMsg{prompts}
@@ -211,7 +211,7 @@ func (p *Pane) handleOwn(msg tea.Msg) tea.Cmd {
 	case pageMsg:
 		return p.takePage(m)
 	case historyMsg:
-		p.composer.SetHistory(m.prompts)
+		return p.takeHistory(m.prompts)
 	case createdMsg:
 		return p.sessionCreated(m)
 	case sentMsg:

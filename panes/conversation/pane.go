@@ -46,6 +46,8 @@ type Pane struct {
 	loaded    bool
 	reload    bool // history changed: read it again with the next message
 	remembers bool // the prompt history was asked for
+	recalling bool // and has not come yet
+	searching bool // somebody waits for it, to search in it
 	more      bool // there are older messages than the ones loaded
 	oldest    int  // Seq of the oldest one loaded
 	goTo      int64
