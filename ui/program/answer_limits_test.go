@@ -25,6 +25,7 @@ const mostMemory = 200 << 20
 // A server of a model is somebody else's program. Whatever it sends, the turn ends, nothing of it
 // is asked for again when it was too large, and the memory stays small.
 func TestNoAnswerIsTooLargeToSurvive(t *testing.T) {
+	t.Parallel()
 	testskip.LongWithoutRace(t, "floods the program in fourteen ways")
 	const sse, plain = "text/event-stream", "application/json"
 	delta := func(field string) string { return `data: {"choices":[{"index":0,"delta":{` + field + `}}]}` + "\n\n" }

@@ -24,6 +24,7 @@ func typed(s *uitest.Screen, line string) {
 // Who switches in the sidebar chooses where what is typed runs. What nobody uses stops, and wakes
 // with its files.
 func TestSwitchingInTheSidebar(t *testing.T) {
+	t.Parallel()
 	testskip.Long(t, "real containers")
 	b := newBoxes(t, defaultBox+"    analytics: {image: IMAGE, env: {WHERE: second}, idle_ttl: 1s}\n")
 	b.plays("")
@@ -56,6 +57,7 @@ func TestSwitchingInTheSidebar(t *testing.T) {
 // Two sessions beside each other have two containers of one name, and neither sees the other's
 // files.
 func TestTwoSessionsHaveTwoContainers(t *testing.T) {
+	t.Parallel()
 	b := newBoxes(t, defaultBox)
 	b.plays("")
 	s := b.open()
@@ -74,6 +76,7 @@ func TestTwoSessionsHaveTwoContainers(t *testing.T) {
 // Esc ends a command in a container with everything that it started, also what left its group or is
 // deaf to TERM.
 func TestEscEndsTheTreeInAContainer(t *testing.T) {
+	t.Parallel()
 	testskip.Long(t, "real containers")
 	b := newBoxes(t, defaultBox)
 	b.plays("", modeltest.Turn{Calls: []modeltest.Call{in("", "cat > /tmp/s <<'END'\ntrap '' TERM\necho be''gun\nsetsid sleep 64711 &\n"+
@@ -118,6 +121,7 @@ func slept(seconds string) bool {
 // A server in the background of a container: the model hears of the line that it waits for, and of
 // the end.
 func TestABackgroundProcessInAContainerIsHeardOf(t *testing.T) {
+	t.Parallel()
 	b := newBoxes(t, defaultBox)
 	b.plays("", modeltest.Turn{Calls: []modeltest.Call{calling("terminal", map[string]any{
 		"command": "echo one; echo LISTENING on 80; until test -e /tmp/go; do sleep 0.1; done; exit 3", "background": true,

@@ -44,6 +44,7 @@ func list(picture string) string {
 }
 
 func TestBrowseSearchAndPreview(t *testing.T) {
+	t.Parallel()
 	_, s := two(t)
 	s.Type("/")
 	s.WaitFor("words, tool:")
@@ -62,6 +63,7 @@ func TestBrowseSearchAndPreview(t *testing.T) {
 }
 
 func TestBrowseChangesSessions(t *testing.T) {
+	t.Parallel()
 	h, s := two(t)
 	s.WaitFor("▸ echo 容器里的网络")
 	s.Type("r")
@@ -86,6 +88,7 @@ func TestBrowseChangesSessions(t *testing.T) {
 
 // The session that is shown can be deleted: what stood there makes place for a new conversation.
 func TestBrowseDeletesTheOpenSession(t *testing.T) {
+	t.Parallel()
 	_, s := two(t)
 	s.WaitFor("▸ echo 容器里的网络")
 	s.Type("d")

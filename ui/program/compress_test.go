@@ -11,6 +11,7 @@ import (
 // After /compress nothing runs any more: the status row and the line to write in say so, in every
 // pane.
 func TestCompressLeavesTheSessionReady(t *testing.T) {
+	t.Parallel()
 	var turns []modeltest.Turn
 	for i := range 6 {
 		turns = append(turns, modeltest.Turn{Text: strings.Repeat("Many words of an answer. ", 400) + fmt.Sprintf("End %d.", i), Chunk: 4000})

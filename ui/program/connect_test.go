@@ -13,6 +13,7 @@ import (
 // From nothing to an answer without leaving the program: a server, a key that is refused, another
 // key, a model of the server's own list, a theme.
 func TestConnectFromInsideTheProgram(t *testing.T) {
+	t.Parallel()
 	m := modeltest.NewScript(t, modeltest.Script{
 		Models: []modeltest.Model{{ID: "small-model"}, {ID: "test-model"}},
 		Turns: []modeltest.Turn{
@@ -87,6 +88,7 @@ func completed(t *testing.T, s *uitest.Screen, begin, whole string) {
 
 // A session that was there gets the model that was connected, and so does each that begins then.
 func TestNewSessionsShowTheModelThatWasConnected(t *testing.T) {
+	t.Parallel()
 	m := modeltest.NewScript(t, modeltest.Script{
 		Models: []modeltest.Model{{ID: "test-model"}}, Turns: []modeltest.Turn{{Text: "Hi."}},
 	})
@@ -116,6 +118,7 @@ func TestNewSessionsShowTheModelThatWasConnected(t *testing.T) {
 
 // An address is enough: after the command, or typed where the servers are listed.
 func TestConnectTakesAnAddress(t *testing.T) {
+	t.Parallel()
 	m := modeltest.New(t)
 	h := newHome(t, "display:\n  theme: default\n")
 	s := h.open()
@@ -140,6 +143,7 @@ func TestConnectTakesAnAddress(t *testing.T) {
 
 // A key that the server does not take any more leads to /connect.
 func TestARefusedKeyLeadsToConnect(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t, modeltest.Turn{Status: 401, Message: "Incorrect API key provided"})
 	s := h.open()
 	say(s, "hello")

@@ -35,6 +35,7 @@ func pictureFile(t *testing.T, h *home, name string) string {
 // A model without eyes is told what the model for vision sees, once an image: the next turn sends
 // the same bytes.
 func TestABlindModelIsToldWhatAnotherSees(t *testing.T) {
+	t.Parallel()
 	brain := modeltest.New(t, modeltest.Turn{Text: "A chart, they say."}, modeltest.Turn{Text: "Still a chart."})
 	eyes := modeltest.New(t, modeltest.Turn{Text: "A grey chart that says 42.", Usage: &modeltest.Usage{Input: 77, Output: 7}})
 	h := newHome(t, serverSettings(brain)+"  eyes:\n    base_url: "+eyes.URL+"\n    api_key: other\nauxiliary:\n  vision: {provider: eyes, model: sees}\n")
@@ -61,6 +62,7 @@ func TestABlindModelIsToldWhatAnotherSees(t *testing.T) {
 
 // A server that refuses an image gets a description in its place, and the turn goes on.
 func TestARefusedImageIsDescribed(t *testing.T) {
+	t.Parallel()
 	brain := modeltest.New(t, modeltest.Turn{Status: 400, Message: "image input is not supported by this deployment"}, modeltest.Turn{Text: "I see, I am told."})
 	eyes := modeltest.New(t, modeltest.Turn{Text: "Seven red dots."})
 	h := newHome(t, serverSettings(brain)+"    models: {test-model: {images: true}}\n  eyes:\n    base_url: "+eyes.URL+"\n    api_key: other\nauxiliary:\n  vision: {provider: eyes, model: sees}\n")
@@ -77,6 +79,7 @@ func TestARefusedImageIsDescribed(t *testing.T) {
 
 // vision_analyze looks at a file for the model, and is not offered where no model sees.
 func TestVisionAnalyze(t *testing.T) {
+	t.Parallel()
 	brain := modeltest.New(t,
 		modeltest.Turn{Calls: []modeltest.Call{{Name: "vision_analyze", Args: `{"image_url":"stamp.png","question":"which year?"}`}}},
 		modeltest.Turn{Calls: []modeltest.Call{{Name: "vision_analyze", Args: `{"image_url":"http://127.0.0.1:1/x.png","question":"which year?"}`}}},

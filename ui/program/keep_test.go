@@ -74,6 +74,7 @@ func (b *boxes) hermes(args ...string) string {
 
 // Leaving says how to come back, and what is held.
 func TestLeavingSaysHowToComeBack(t *testing.T) {
+	t.Parallel()
 	b := newBoxes(t, defaultBox)
 	b.plays("")
 	s := b.open()
@@ -93,6 +94,7 @@ func TestLeavingSaysHowToComeBack(t *testing.T) {
 // Quitting the screen keeps what was made in the container: --continue finds it, and archiving its
 // session, which asks, removes it.
 func TestQuittingKeepsWhatWasMadeInAContainer(t *testing.T) {
+	t.Parallel()
 	b := newBoxes(t, defaultBox)
 	b.plays("")
 	s := b.open()

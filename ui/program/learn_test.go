@@ -52,6 +52,7 @@ func (h *home) tells(command string, want ...string) {
 // It is learned by the third hermes run, chosen on the screen, changed after a failure, and taken
 // back after it did worse; the screen and the command line show each step.
 func TestTheLoopClosesInTheWholeProgram(t *testing.T) {
+	t.Parallel()
 	testskip.Long(t, "some thirty turns of the whole program")
 	h, w := learnHome(t, learnAlways)
 	first, second := learntest.NewWord(), learntest.NewWord()
@@ -136,6 +137,7 @@ func (h *home) seesOnScreen() {
 // Without learning, with the skill switched off, with another text and with the word elsewhere,
 // nothing works. core's TestTheLoopNeedsTheSkill does so fifty times each.
 func TestTheLoopNeedsTheSkillInTheWholeProgram(t *testing.T) {
+	t.Parallel()
 	testskip.Long(t, "turns of the whole program")
 	word := learntest.NewWord()
 	text := func(word string) string {
@@ -172,6 +174,7 @@ func TestTheLoopNeedsTheSkillInTheWholeProgram(t *testing.T) {
 // A person marks turns by a key, a command and the command line, and takes it back; hermes run in
 // mode propose asks no model after its answer.
 func TestTurnsAreMarkedInTheWholeProgram(t *testing.T) {
+	t.Parallel()
 	h, w := learnHome(t, "learning: {mode: propose, min_alike: 1, interval: 0s}\n")
 	w.Put(".gate", "no-word")
 	w.Put("hint.txt", "the word is "+learntest.NewWord())
@@ -235,6 +238,7 @@ func TestTurnsAreMarkedInTheWholeProgram(t *testing.T) {
 // something was learned, shows the change and makes it by one key; the next run works, the command
 // line has the versions and takes the change back.
 func TestAProcedureIsImprovedInTheWholeProgram(t *testing.T) {
+	t.Parallel()
 	server := modeltest.NewScript(t, modeltest.Script{Rule: learntest.Runner, Keep: 50})
 	h := newHome(t, serverSettings(server)+"approvals: {mode: off}\nlearning: {mode: propose, interval: 0s}\n")
 	w := learntest.NewWorld(t, h.work)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestTwoSessionsSideBySide(t *testing.T) {
+	t.Parallel()
 	hold := make(chan struct{})
 	h, _ := homeWith(t,
 		modeltest.Turn{Text: "Left begins and ends.", After: 2, Hold: hold},
@@ -62,6 +63,7 @@ func leaveWithText(t *testing.T, s *uitest.Screen) {
 func background(s *uitest.Screen) text.Colour { return s.Term.Rows()[0][0].Pen.Bg }
 
 func TestThemesAndSettingsChangeWhileItRuns(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "display:\n  theme: default\n")
 	full := style.True
 	s := h.screen(120, 40, ui.Options{Level: &full}, "")
@@ -105,6 +107,7 @@ func changed(t *testing.T, s *uitest.Screen, from text.Colour) text.Colour {
 }
 
 func TestBrokenSettingsNeverKeepItFromOpening(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "mdoel: x\ndisplay: [\n")
 	s := h.open()
 	s.WaitFor("config.yaml")

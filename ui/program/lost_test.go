@@ -21,6 +21,7 @@ const ctrlD = "\x04"
 func pasted(text string) string { return "\x1b[200~" + text + "\x1b[201~" }
 
 func TestUndoAndHistoryGivePastedChipsBackWhole(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "First answer."}, modeltest.Turn{Text: "Second answer."}, modeltest.Turn{Text: "Third answer."})
 	long := strings.Repeat("a line of 容器 with ümlauts\n", 40) + "the last one"
 	s := h.open()
@@ -54,6 +55,7 @@ func TestUndoAndHistoryGivePastedChipsBackWhole(t *testing.T) {
 }
 
 func TestAClarifyAnswerStandsInTheConversation(t *testing.T) {
+	t.Parallel()
 	ask := calling("clarify", map[string]any{"question": "Which colour is it?", "choices": []string{"red", "green"}})
 	h, server := homeWith(t, modeltest.Turn{Calls: []modeltest.Call{ask}}, modeltest.Turn{Text: "Painted."})
 	s := h.open()
@@ -82,6 +84,7 @@ func whatIsKept(m chat.Message) chat.Message {
 }
 
 func TestForkedAndResumedMessagesKeepTimeModelAndTokens(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "Costly.", Usage: &modeltest.Usage{Input: 1000, Output: 234}})
 	h.configure(serverSettings(server) + "    models:\n      test-model: {context_length: 20000, price_in: 10, price_out: 10}\ndisplay:\n  timestamps: true\n")
 	s := h.screen(240, 44, ui.Options{}, "") // a fork stands beside its origin, and has room for all of the line
@@ -156,6 +159,7 @@ func leaveByCtrlD(t *testing.T, s *uitest.Screen) {
 }
 
 func TestCtrlDOnAnEmptyLineLeavesAskedOnce(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	s := h.open()
 	s.Type("ab\x1b[H" + ctrlD) // in a line it deletes
@@ -166,6 +170,7 @@ func TestCtrlDOnAnEmptyLineLeavesAskedOnce(t *testing.T) {
 }
 
 func TestLeavingSaysTokensAndCostAndTheProfile(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "Costly.", Usage: &modeltest.Usage{Input: 1000, Output: 1000}})
 	h.configure(serverSettings(server) + "    models:\n      test-model: {context_length: 20000, price_in: 10, price_out: 10}\n")
 	if r := h.run("profile", "clone", "default", "work"); r.code != 0 {

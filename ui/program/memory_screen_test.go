@@ -14,6 +14,7 @@ const altR = "\x1br"
 // What the agent remembers is said in the conversation and seen in the pane, beside what others
 // write; a person adds, takes back and forgets.
 func TestMemoryOnTheScreen(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(
 		t,
 		modeltest.Turn{Calls: []modeltest.Call{calling("memory", map[string]any{"target": "memory", "action": "add", "content": "vega is the staging server"})}},

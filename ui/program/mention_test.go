@@ -12,6 +12,7 @@ import (
 // TestAMentionOnTheScreenAndOnTheCommandLine: the chip says what goes with the message, the model
 // gets the text, and /undo brings the words back, from which it is read again.
 func TestAMentionOnTheScreenAndOnTheCommandLine(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "First answer."}, modeltest.Turn{Text: "Second answer."}, modeltest.Turn{Text: "Third answer."})
 	path := filepath.Join(h.work, "notes.txt")
 	if err := os.WriteFile(path, []byte("the key is red"), 0o600); err != nil {

@@ -26,6 +26,7 @@ func clickOn(t *testing.T, s *uitest.Screen, what string) {
 // The mouse chooses in every list that lies over the panes: a click chooses a row, one on the
 // chosen row does what enter does, the wheel moves.
 func TestTheMouseInLists(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "display:\n  theme: default\nmcp_servers:\n  first: {command: first-program, enabled: false}\n  second: {command: second-program, enabled: false}\n")
 	putFile(t, filepath.Join(h.dir, "skills/aaa/SKILL.md"), skillText("aaa", "The first.", "MARK-AAA"))
 	putFile(t, filepath.Join(h.dir, "skills/release/SKILL.md"), skillText("release", "How releases are made.", "MARK-BODY"))
@@ -73,6 +74,7 @@ func TestTheMouseInLists(t *testing.T) {
 
 // The back ends tell of the command that somebody wrote, not of what we wrap around it.
 func TestBackEndsShowTheCommandOfAServer(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "display:\n  theme: default\nmcp_servers:\n  files: {command: mcpserver, args: [--of, our-folder]}\n")
 	s := h.screen(160, 44, ui.Options{}, "")
 	say(s, "hello")

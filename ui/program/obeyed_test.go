@@ -35,6 +35,7 @@ func (h *home) countSessions() int {
 // Esc, and then words that begin with letters that mean something while browsing: they are written,
 // and nothing else happens.
 func TestEscAndWordsAreWritten(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "It is done."})
 	s := h.open()
 	say(s, "begin")
@@ -58,6 +59,7 @@ func TestEscAndWordsAreWritten(t *testing.T) {
 
 // A word that is typed into a list asks at most a question, and answers none: it is written.
 func TestAWordInAListAnswersNoQuestion(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	s := h.open()
 	say(s, "$ echo kept words")
@@ -91,6 +93,7 @@ func TestAWordInAListAnswersNoQuestion(t *testing.T) {
 
 // A session that is open is gone to, wherever it is asked for.
 func TestAnOpenSessionIsGoneTo(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	s := h.open()
 	say(s, "$ echo the only one")
@@ -114,6 +117,7 @@ func TestAnOpenSessionIsGoneTo(t *testing.T) {
 // What is changed in a question about a command runs as that call: one call, the person's command,
 // and the model is told.
 func TestAnEditedCommandRunsInPlaceOfTheModels(t *testing.T) {
+	t.Parallel()
 	remove := modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command": "rm one.txt two.txt"}`}}}
 	h, server := homeWith(t, remove, modeltest.Turn{Text: "Only the first one, then."})
 	for _, name := range []string{"one.txt", "two.txt"} {
@@ -147,6 +151,7 @@ func TestAnEditedCommandRunsInPlaceOfTheModels(t *testing.T) {
 
 // Every answer of the table in docs/configuration.md stands on the question, or Why says why not.
 func TestEveryAnswerOfTheDocumentIsOfferedOrExplained(t *testing.T) {
+	t.Parallel()
 	doc, err := os.ReadFile("../../docs/configuration.md")
 	if err != nil {
 		t.Fatal(err)
@@ -189,6 +194,7 @@ func TestEveryAnswerOfTheDocumentIsOfferedOrExplained(t *testing.T) {
 // What a person ran is in the next request once, as a call with its result, and no request was made
 // for it.
 func TestAPersonsCommandReachesTheModelOnce(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "Forty-two."})
 	s := h.open()
 	say(s, "$ echo forty-$((40+2))")
@@ -213,6 +219,7 @@ func TestAPersonsCommandReachesTheModelOnce(t *testing.T) {
 // The names by which other programs, and our command line, call things work as slash commands, or
 // say what to write.
 func TestEveryNameOfTheCommandLineIsKnownBehindASlash(t *testing.T) {
+	t.Parallel()
 	x, _ := startIn(t)
 	help := x.h.run("--help").out
 	var names []string
@@ -243,6 +250,7 @@ func TestEveryNameOfTheCommandLineIsKnownBehindASlash(t *testing.T) {
 }
 
 func TestNamesOfOtherProgramsDoWhatTheySay(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	s := h.open()
 	say(s, "$ echo said before")
@@ -286,10 +294,11 @@ func TestNamesOfOtherProgramsDoWhatTheySay(t *testing.T) {
 
 // A key that has nothing to do says why, while somebody writes too.
 func TestAKeyThatDoesNothingSaysWhy(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	s := h.open()
 	for key, why := range map[string]string{
-		ctrlY: "nothing waits for you", altE: "nothing is queued", altS: "nothing is queued", esc: "no turn runs", ctrlR: "nothing was sent yet",
+		ctrlY: "nothing waits for you", altE: "is queued: nothing is queued", altS: "Send on what is queued: nothing", esc: "no turn runs", ctrlR: "nothing was sent yet",
 		"\x1bu": "nothing was done in the last minute", "\x1bw": "there is only one conversation", "\x1b[18~": "f7 does nothing here",
 	} {
 		s.Type(key)
@@ -316,6 +325,7 @@ func TestAKeyThatDoesNothingSaysWhy(t *testing.T) {
 
 // Ctrl+r finds what was sent before, as in a shell, and sends nothing.
 func TestEarlierPromptsAreSearched(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t)
 	s := h.open()
 	for _, line := range []string{"$ echo the weather in Köln", "$ echo another", "$ echo the weather in Paris"} {
@@ -340,8 +350,8 @@ func TestEarlierPromptsAreSearched(t *testing.T) {
 	s.WaitGone("─ Earlier prompts ")
 	s.WaitFor("❯ $ echo the weather in Köln")
 	leave(t, s)
-	if n := len(server.Requests()); n != 0 {
-		t.Errorf("%d requests", n)
+	for _, r := range server.Requests() {
+		t.Errorf("a request to %s: %s", r.Path, r.Body)
 	}
 	s = h.open() // of an earlier start, too
 	s.Type(ctrlR)
@@ -355,6 +365,7 @@ func TestEarlierPromptsAreSearched(t *testing.T) {
 
 // F1 begins with the keys of the line, and its card is read without guessing: no label is cut.
 func TestTheCardOfHelpIsWhole(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	for _, size := range []struct{ w, h int }{{80, 24}, {120, 40}, {160, 44}} {
 		s := h.screen(size.w, size.h, ui.Options{}, "")

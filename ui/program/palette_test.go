@@ -11,6 +11,7 @@ import (
 
 // The palette begins with suggestions; what is typed finds whole words first.
 func TestThePaletteSuggestsAndFindsWholeWordsFirst(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t, modeltest.Turn{Text: "Yes."})
 	s := h.open()
 	say(s, "first things first")
@@ -50,6 +51,7 @@ func TestThePaletteSuggestsAndFindsWholeWordsFirst(t *testing.T) {
 
 // A word of a command is completed with tab, as one word for the shell.
 func TestTabCompletesFilesInACommand(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t)
 	if err := os.WriteFile(filepath.Join(h.work, "odd name.txt"), []byte("words inside\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -80,6 +80,7 @@ func contents(t *testing.T, h *home) (n int) {
 // A tool's result holds an image: stored, listed, exported, sent to a model that takes images,
 // described to one that does not.
 func TestAnImageInAResultGoesAllTheWay(t *testing.T) {
+	t.Parallel()
 	call := modeltest.Turn{Calls: []modeltest.Call{{Name: "read_file", Args: `{"path": "chart.png"}`}}}
 	h, server := homeWith(t, call, modeltest.Turn{Text: "A line."}, modeltest.Turn{Text: "I am blind."}, modeltest.Turn{Text: "I see it."})
 	sees := serverSettings(server) + "    models:\n      test-model: {images: true}\n      blind-model: {}\n"
@@ -145,6 +146,7 @@ func TestAnImageInAResultGoesAllTheWay(t *testing.T) {
 }
 
 func TestAPersonAttachesFiles(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{}, modeltest.Turn{}, modeltest.Turn{})
 	h.configure(serverSettings(server) + "    models:\n      test-model: {images: true}\n")
 	project := h.work

@@ -116,6 +116,7 @@ func TestASkillIsPassedWhatItAsksFor(t *testing.T) {
 // On the screen the person is asked with the first command, once; a no is kept, and /skills shows
 // it and takes another answer.
 func TestASkillAsksOnTheScreen(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t,
 		modeltest.Turn{Calls: []modeltest.Call{terminalCall(tellsLengths)}}, modeltest.Turn{Text: "First done."},
 		modeltest.Turn{Calls: []modeltest.Call{terminalCall(tellsLengths + " # again")}}, modeltest.Turn{Text: "Second done."})

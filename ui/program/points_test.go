@@ -26,6 +26,7 @@ func startIn(t *testing.T, turns ...modeltest.Turn) (*tmux, *modeltest.Server) {
 
 // Section 2: `hermes "fix the tests"` opens with the prompt, and it is sent once.
 func TestAPromptBehindTheNameOpensTheScreenWithIt(t *testing.T) {
+	t.Parallel()
 	x, server := startIn(t, modeltest.Turn{Text: "They pass now."})
 	x.typed(`hermes "fix the tests"`)
 	x.keys("Enter")
@@ -47,6 +48,7 @@ func TestAPromptBehindTheNameOpensTheScreenWithIt(t *testing.T) {
 
 // Section 2: a command behind the name stands in the line and does not run, as nobody has seen it.
 func TestACommandBehindTheNameWaitsForEnter(t *testing.T) {
+	t.Parallel()
 	x, server := startIn(t)
 	x.typed("hermes -- /status")
 	x.keys("Enter")
@@ -59,6 +61,7 @@ func TestACommandBehindTheNameWaitsForEnter(t *testing.T) {
 
 // A conversation that is too short for it is no failure of /compress.
 func TestNothingToCompressIsNoFailure(t *testing.T) {
+	t.Parallel()
 	x, _ := startIn(t, modeltest.Turn{Text: "Hello back."})
 	x.typed(`hermes "say hello to me"`)
 	x.keys("Enter")
@@ -74,6 +77,7 @@ func TestNothingToCompressIsNoFailure(t *testing.T) {
 // Section 1: after kill -9 during a turn nothing runs on, the conversation is there, and no time is
 // claimed that nobody measured.
 func TestAfterAKillTheConversationClaimsNoTime(t *testing.T) {
+	t.Parallel()
 	x, server := startIn(t, modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command":"echo $$ >busy; exec sleep 300"}`}}}, modeltest.Turn{Text: "Gone on."})
 	x.h.configure(serverSettings(server) + "approvals:\n  mode: off\n")
 	_, process := x.openUntil("asks for nothing")
@@ -106,6 +110,7 @@ func TestAfterAKillTheConversationClaimsNoTime(t *testing.T) {
 
 // Section 2: enter in the list of skills writes the skill's command, and sends nothing.
 func TestASkillChosenInTheListIsWrittenIntoTheLine(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "Released."})
 	putFile(t, filepath.Join(h.dir, "skills/release/SKILL.md"), skillText("release", "How releases are made.", "Run make."))
 	s := h.open()

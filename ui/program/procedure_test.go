@@ -31,6 +31,7 @@ func (h *home) write(dir, name, text string) {
 // The seed's docker_deploy builds an image and runs a container of it: scout is not there, which it
 // only warns of.
 func TestTheSeedDeploysAContainer(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("docker"); err != nil {
 		dockertest.Missing(t, "no docker command: %v", err)
 	}
@@ -63,6 +64,7 @@ func TestTheSeedDeploysAContainer(t *testing.T) {
 // A procedure runs where commands of the session run, in its container; a model does a step, and a
 // run that stopped goes on, with another parameter, without the steps that are done.
 func TestAProcedureInAContainer(t *testing.T) {
+	t.Parallel()
 	b := newBoxes(t, defaultBox)
 	b.plays("", modeltest.Turn{Text: `{"word": "it's fine"}`})
 	b.write(b.dir, "skills/inside.yaml", `skill:
@@ -92,6 +94,7 @@ func TestAProcedureInAContainer(t *testing.T) {
 // The seed's service_monitor asks real servers: one answers, one otherwise than expected, one is
 // not there. Nothing is claimed to be repaired, and a model words the report only.
 func TestTheSeedWatchesServices(t *testing.T) {
+	t.Parallel()
 	for _, program := range []string{"curl", "bash", "timeout"} {
 		if _, err := exec.LookPath(program); err != nil {
 			testskip.Missing(t, program)
@@ -130,6 +133,7 @@ func TestTheSeedWatchesServices(t *testing.T) {
 // The seed's api_migration in a project of another language, on the screen: each step asks first,
 // as its strategy says, two are done by a model that sees what was found, and nothing is changed.
 func TestTheSeedMigratesAnAPI(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: `{"text": "the order of arguments"}`}, modeltest.Turn{Text: `{"text": "swap them in src/main.rs"}`})
 	h.configure(serverSettings(server))
 	h.write(h.work, "Cargo.toml", "[dependencies]\ntiny-pad = { version = \"1.3\" }\n")
@@ -172,6 +176,7 @@ func TestTheSeedMigratesAnAPI(t *testing.T) {
 // The seed's code_review in a repository: git says what changed, a model judges it, and the
 // article's template reports it.
 func TestTheSeedReviewsCode(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: `{"issues": [{"file": "pay.go", "line": 2, "severity": "minor", "message": "say why", "suggestion": "x"}, ` +
 		`{"file": "pay.go", "line": 3, "severity": "critical", "message": "b is lost", "suggestion": "y"}], "positives": [{"message": "small"}], "risk_level": "high"}`})
 	h.configure(serverSettings(server))

@@ -40,6 +40,7 @@ func events(t *testing.T, out string) []line {
 }
 
 func TestEventsOfATurnAreOneOrderedStream(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t,
 		modeltest.Turn{Reasoning: "hm", Text: "I look.", Calls: []modeltest.Call{
 			{Name: "terminal", Args: `{"command": "echo one"}`}, {Name: "terminal", Args: `{"command": "echo two"}`},
@@ -71,6 +72,7 @@ func TestEventsOfATurnAreOneOrderedStream(t *testing.T) {
 }
 
 func TestAnInterruptEndsWithItsOwnCodeAndKeepsWhatWasSaid(t *testing.T) {
+	t.Parallel()
 	never := make(chan struct{})
 	h, server := homeWith(t, modeltest.Turn{Text: "The first words and the rest.", After: 3, Hold: never})
 	ctx, cancel := context.WithCancel(t.Context())

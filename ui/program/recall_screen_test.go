@@ -13,6 +13,7 @@ import (
 // What long-term memory knows of a message is seen beside it; a person looks at what is there and
 // why it was found, changes it and forgets it.
 func TestRecallOnTheScreen(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t, modeltest.Turn{Text: "It is there."})
 	facts, err := recall.Open(t.Context(), filepath.Join(h.dir, "memories", "recall.db"), recall.Options{})
 	if err != nil {

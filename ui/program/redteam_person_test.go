@@ -49,6 +49,7 @@ func (h *home) make(names ...string) {
 // A model that asks again and again gets three noes, then the turn is paused: it is not asked a
 // fourth time.
 func TestRedTeamThreeDenialsPauseTheTurn(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, asks("rm a"), asks("rm ./a"), asks("rm -f a"), asks("rm -v a"), asks("rm -vf a"))
 	h.make("a")
 	s := h.open()
@@ -91,6 +92,7 @@ var questioned = regexp.MustCompile(`│  rm f\d+ `)
 
 // A hundred questions at once come one at a time, Deny first; three noes end them all.
 func TestRedTeamAHundredQuestionsAtOnce(t *testing.T) {
+	t.Parallel()
 	var commands []string
 	h, _ := homeWith(t)
 	for i := range 100 {
@@ -128,6 +130,7 @@ func TestRedTeamAHundredQuestionsAtOnce(t *testing.T) {
 // What a person types while questions come up goes where they type it: nothing typed or pasted
 // allows anything.
 func TestRedTeamKeysAreNotStolen(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t, modeltest.Turn{Text: strings.Repeat("Flood of words. ", 400), Chunk: 40, Calls: asks("rm a").Calls}, asks("rm ./a"), asks("rm -f a"), modeltest.Turn{Text: "over"})
 	h.make("a")
 	s := h.open()
@@ -150,6 +153,7 @@ func TestRedTeamKeysAreNotStolen(t *testing.T) {
 // What would run is what is seen: nothing in a command can hide its dangerous part, draw marks of
 // its own, or change the screen.
 func TestRedTeamTheQuestionCannotBeSpoofed(t *testing.T) {
+	t.Parallel()
 	spoofs := map[string]string{
 		"escapes":       "echo \x1b[2J\x1b[H\x1b]0;owned\x07\x1b]52;c;ZXZpbA==\x07\x1b]8;;http://evil\x07ok\x1b]8;;\x07 \x9b31m \x1bP$q\"p\x1b\\; rm a",
 		"bidi":          "echo \u202etxt.a mr\u202c \u2066; rm a",

@@ -22,6 +22,7 @@ const bombs = "\x1b]52;c;ZXZpbA==\x07\x1b]0;OWNED\x07\x1b]8;;http://evil\x1b\\LI
 // it leaves the program but cells. The terminal in memory fails the test for every sequence that
 // the program has no business to send.
 func TestRedTeamTheScreenObeysNobody(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t,
 		modeltest.Turn{Reasoning: "I think " + bombs + "END0", Text: "I say " + bombs + "END1", Calls: []modeltest.Call{
 			{Name: "terminal", Args: `{"command": "cat bomb.txt; ls; cat bomb.txt >&2"}`}, {Name: "read_file", Args: `{"path": "bomb.txt"}`}, {Name: "no" + bombs, Args: `{}`},
@@ -56,6 +57,7 @@ func TestRedTeamTheScreenObeysNobody(t *testing.T) {
 // A database that somebody poisoned is shown and sent like anything else from strangers: the
 // session opens, nothing runs, nothing falls.
 func TestRedTeamAPoisonedDatabase(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Calls: []modeltest.Call{{ID: "c1", Name: "terminal", Args: `{"command": "echo fine"}`}}}, modeltest.Turn{Text: "done"}, modeltest.Turn{Text: "I go on."})
 	if r := h.run("run", "begin"); r.code != 0 {
 		t.Fatal(r.err)

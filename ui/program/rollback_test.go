@@ -147,6 +147,7 @@ func TestRollbackOnTheCommandLine(t *testing.T) {
 }
 
 func TestRollbackInTheScreen(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, edits("All is changed.")...)
 	h.configure(serverSettings(server) + "approvals:\n  mode: \"off\"\n")
 	h.project()
@@ -192,6 +193,7 @@ func TestRollbackInTheScreen(t *testing.T) {
 // What a script does and what a process in the background does before its turn ends is taken back
 // too; a command that only reads keeps nothing.
 func TestRollbackOfScripts(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
 		if os.Getenv("HERMES_TEST_REQUIRE") == "1" {
 			t.Fatal(err)
@@ -238,6 +240,7 @@ func TestRollbackOfScripts(t *testing.T) {
 // An ignored file that a command is seen to replace or delete comes back byte for byte; one that is
 // too large is said not to.
 func TestRollbackOfIgnoredFiles(t *testing.T) {
+	t.Parallel()
 	run := func(command string) []modeltest.Turn {
 		data, _ := json.Marshal(map[string]any{"command": command})
 		return []modeltest.Turn{{Calls: []modeltest.Call{{Name: "terminal", Args: string(data)}}}, {Text: "Done."}}
@@ -277,6 +280,7 @@ func TestRollbackOfIgnoredFiles(t *testing.T) {
 
 // Where nobody can answer, a .env that is there is not replaced, whether git ignores it or not.
 func TestADotenvIsNotReplacedUnasked(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t, modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command":"echo NEW=1 > .env"}`}}}, modeltest.Turn{Text: "Done."})
 	h.project()
 	h.put(".env", "OLD=kept\n")

@@ -101,6 +101,7 @@ func column(picture, title string) string {
 }
 
 func TestANewcomerRunsACommandAndFindsItAgain(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	s := h.open()
 	go1 := filepath.Join(h.work, "go")
@@ -133,6 +134,7 @@ func TestANewcomerRunsACommandAndFindsItAgain(t *testing.T) {
 }
 
 func TestAnApprovalIsAskedAndAnswered(t *testing.T) {
+	t.Parallel()
 	remove := func(name string) modeltest.Turn {
 		return modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command": "rm ` + name + `"}`}}}
 	}
@@ -192,6 +194,7 @@ func waitUntilHeard(s *uitest.Screen, key, part string) {
 }
 
 func TestTalkWhileItWorks(t *testing.T) {
+	t.Parallel()
 	hold := make(chan struct{})
 	h, server := homeWith(t,
 		modeltest.Turn{Reasoning: "Long thoughts.", Text: "First words, then silence.", After: 3, Hold: hold},
@@ -218,6 +221,7 @@ func TestTalkWhileItWorks(t *testing.T) {
 }
 
 func TestASessionThatIsGoneOnWithSaysItsModelAndWhatItHasCost(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "Costly.", Usage: &modeltest.Usage{Input: 1000, Output: 1000}})
 	h.configure(serverSettings(server) + "    models:\n      test-model: {context_length: 20000, price_in: 10, price_out: 10}\n")
 	s := h.open()

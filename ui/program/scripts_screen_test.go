@@ -28,6 +28,7 @@ func script(code string) modeltest.Turn {
 // A script over forty files is watched while it works: its calls stand under it in the
 // conversation, and in the output.
 func TestAScriptOverFortyFilesIsSeenLive(t *testing.T) {
+	t.Parallel()
 	h, model := scripted(t, "", script(`from hermes_tools import read_file
 import os, time
 words = 0
@@ -62,6 +63,7 @@ print("words:", words)
 // Scripts that are ended show that, and the model reads what they had printed: by their time, esc,
 // a new message and too many calls.
 func TestScriptsThatAreEnded(t *testing.T) {
+	t.Parallel()
 	endless := script("import time\nprint('going', flush=True)\nopen('started', 'w').close()\ntime.sleep(600)\n")
 	started := func(h *home) {
 		eventually(t, "the script", func() bool { _, err := os.Stat(filepath.Join(h.work, "started")); return err == nil })

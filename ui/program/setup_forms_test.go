@@ -10,6 +10,7 @@ import (
 
 // A key that was typed for one server is not sent to another one whose address is given later.
 func TestSetupSendsAKeyToItsServerOnly(t *testing.T) {
+	t.Parallel()
 	var lock sync.Mutex
 	heard := map[string]string{} // what each server was sent as a key, by its address
 	address := func() string {

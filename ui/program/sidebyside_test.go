@@ -13,6 +13,7 @@ import (
 // Issue 11, done-when 3: two sessions of one process, side by side on the screen, with models,
 // tools and levels of their own; in one somebody answers, in the other nobody does.
 func TestTwoSplitsHaveModelToolsLevelAndInteractivityOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	run := func(command string) modeltest.Turn {
 		return modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command": "` + command + `"}`}}}
 	}

@@ -17,6 +17,7 @@ import (
 // chip, the model's own is asked about with its diff, and the project's are there once somebody
 // said yes.
 func TestSkillsInTheScreen(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t,
 		modeltest.Turn{Text: "Released."},
 		modeltest.Turn{Calls: []modeltest.Call{{Name: "skill_manage", Args: `{"action": "create", "name": "learned", "content": "---\nname: learned\ndescription: What was learned.\n---\nDo it so.\n"}`}}},

@@ -54,6 +54,7 @@ func TestAMountBelowOurOwnHomeIsMade(t *testing.T) {
 
 // web_search in a script without an engine, and in a session without it, says what is missing.
 func TestAScriptThatSearchesTheWebWithoutAnEngineIsTold(t *testing.T) {
+	t.Parallel()
 	code := `from hermes_tools import web_search\nprint('said:', web_search('docker', limit=1).get('error'))`
 	script := modeltest.Turn{Calls: []modeltest.Call{{Name: "execute_code", Args: fmt.Sprintf(`{"code":"%s"}`, code)}}}
 	h, server := homeWith(t, script, modeltest.Turn{Text: "done"}, script, modeltest.Turn{Text: "done"})
@@ -180,6 +181,7 @@ func TestThePromptNamesTheModelThatAnswers(t *testing.T) {
 }
 
 func TestThePromptNamesTheModelThatWasSwitchedToAndTheFallback(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "First answer."}, modeltest.Turn{Text: "Second answer."},
 		modeltest.Turn{Status: 404, Message: "no such model"}, modeltest.Turn{Text: "Third answer."})
 	h.configure(serverSettings(server) + "fallback_providers:\n  - provider: scripted\n    model: spare-model\n")

@@ -11,6 +11,7 @@ import (
 
 // TestEnterAfterACommandWithAnArgumentSendsIt, however fast it is typed.
 func TestEnterAfterACommandWithAnArgumentSendsIt(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t, modeltest.Turn{Text: "hi"})
 	s := h.open()
 	s.WaitFor("asks for risky")

@@ -55,6 +55,7 @@ func TestRollbackInAContainer(t *testing.T) {
 // The same section: @ sees them too, on the command line and on the screen, and a command in the
 // composer completes the names that it will find.
 func TestAMentionOfAFileInAContainer(t *testing.T) {
+	t.Parallel()
 	testskip.Long(t, "real containers")
 	b := newBoxes(t, strings.Replace(defaultBox, "image: IMAGE", "image: IMAGE, workdir: /root/work", 1))
 	b.plays("", modeltest.Turn{Calls: []modeltest.Call{in("", "echo the key is red >notes.txt; echo hidden >.secret; echo away >/root/away")}},

@@ -17,6 +17,7 @@ import (
 )
 
 func TestAFailedTurnSaysSoAndTheNextOneWorks(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t,
 		modeltest.Turn{Status: 401},
 		modeltest.Turn{Text: "Half an answer.", Fault: modeltest.FaultErrorEvent, After: 1, Message: "This is not allowed here.", Code: "content_filter"},
@@ -33,6 +34,7 @@ func TestAFailedTurnSaysSoAndTheNextOneWorks(t *testing.T) {
 }
 
 func TestEscStopsTheWaitForAnotherTry(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t, modeltest.Turn{Status: 429, RetryAfter: "50"}, modeltest.Turn{Text: "After all."})
 	s := h.open()
 	say(s, "first")
@@ -45,6 +47,7 @@ func TestEscStopsTheWaitForAnotherTry(t *testing.T) {
 
 // A wait for the model ends with any key, which does what it does besides.
 func TestAnyKeyEndsTheWaitForAnotherTry(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t, modeltest.Turn{Status: 429, RetryAfter: "50"}, modeltest.Turn{Text: "After all."})
 	s := h.open()
 	say(s, "first")
@@ -55,6 +58,7 @@ func TestAnyKeyEndsTheWaitForAnotherTry(t *testing.T) {
 }
 
 func TestWhatWasQueuedIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "Words that never end.", After: 1, Hold: make(chan struct{})})
 	h.configure(serverSettings(server) + "display:\n  busy_input_mode: queue\n")
 	s := h.open()
@@ -89,6 +93,7 @@ func TestNothingRunsOnAfterTheEnd(t *testing.T) {
 }
 
 func TestEscAndLeavingEndWhatRuns(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	s := h.open()
 	first := started(t, s, h, "one")

@@ -15,6 +15,7 @@ import (
 
 // A window that neither the settings nor the catalogue nor the server know hides no context.
 func TestWithoutAWindowTheContextIsToldInTokens(t *testing.T) {
+	t.Parallel()
 	m := modeltest.NewScript(t, modeltest.Script{
 		Models: []modeltest.Model{{ID: "test-model"}},
 		Turns:  []modeltest.Turn{{Text: "Hello.", Usage: &modeltest.Usage{Input: 9000, Output: 1000}}},
@@ -33,6 +34,7 @@ func TestWithoutAWindowTheContextIsToldInTokens(t *testing.T) {
 // At rest the right column says what the context is made of, what is to be done, which files have
 // changed and what runs; the status row counts what runs.
 func TestAtRestTheRightColumnSaysHowTheSessionStands(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t,
 		modeltest.Turn{Calls: []modeltest.Call{
 			calling("todo", map[string]any{"todos": []map[string]string{{"id": "1", "content": "water the beans", "status": "in_progress"}}}),
@@ -54,6 +56,7 @@ func TestAtRestTheRightColumnSaysHowTheSessionStands(t *testing.T) {
 }
 
 func TestASessionIsNamedByTheModelForTitles(t *testing.T) {
+	t.Parallel()
 	titles := modeltest.NewScript(t, modeltest.Script{Turns: []modeltest.Turn{{Text: "Beans and 水"}}})
 	h, server := homeWith(t, modeltest.Turn{Text: "Twice a day."})
 	h.configure(serverSettings(server) + "  titles:\n    base_url: " + titles.URL + "\n    api_key: other\nauxiliary:\n  title: {model: titles/t}\n")
@@ -106,6 +109,7 @@ func unwrapped(picture string) string {
 }
 
 func TestIdleSessionsAreFoundAmongThoseThatAreDone(t *testing.T) {
+	t.Parallel()
 	_, s := two(t)
 	s.Type("s")
 	s.Wait("both of them", func(p string) bool {
@@ -128,6 +132,7 @@ func TestIdleSessionsAreFoundAmongThoseThatAreDone(t *testing.T) {
 
 // A back end that cannot start says all of why, and one that two sessions share who uses it.
 func TestABackEndSaysAllOfItsFailureAndWhoUsesIt(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "terminal:\n  fallback: error\n  backends:\n    far: {host: 127.0.0.1, port: 1, user: nobody}\n")
 	s := h.open()
 	say(s, "/backend far")
@@ -152,6 +157,7 @@ func TestABackEndSaysAllOfItsFailureAndWhoUsesIt(t *testing.T) {
 }
 
 func TestTheStatusCardNamesItsSession(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	s := h.open()
 	say(s, "$ echo hello")
@@ -185,6 +191,7 @@ func TestAToolsetThatThereIsNotIsSaidAtTheStart(t *testing.T) {
 
 // One key goes through every level, and says each in words.
 func TestOneKeyGoesThroughEveryLevel(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	s := h.screen(120, 40, ui.Options{}, "")
 	waitBottom(s, "asks for risky things")

@@ -29,6 +29,7 @@ func waitBottom(s *uitest.Screen, words string) {
 }
 
 func TestOneKeyChangesWhatIsAskedAndOneHowLongTheModelThinks(t *testing.T) {
+	t.Parallel()
 	touch := modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command": "touch made"}`}}}
 	h, server := homeWith(t, touch, modeltest.Turn{Text: "Here is my plan."})
 	if err := os.MkdirAll(filepath.Join(h.work, ".git"), 0o700); err != nil {
@@ -66,6 +67,7 @@ func TestOneKeyChangesWhatIsAskedAndOneHowLongTheModelThinks(t *testing.T) {
 }
 
 func TestTheStatusCardSaysHowTheSessionStands(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "Hello.", Usage: &modeltest.Usage{Input: 9000, Output: 1000}})
 	h.configure(serverSettings(server) + "    models:\n      test-model: {context_length: 20000, price_in: 10, price_out: 10}\n")
 	s := h.open()
@@ -92,6 +94,7 @@ func TestTheStatusCardSaysHowTheSessionStands(t *testing.T) {
 // With the settings as they come: the window is the one that the server tells, and thoughts leave
 // their line.
 func TestWhatAServerTellsOfItsModelAndItsThoughtsAreSeen(t *testing.T) {
+	t.Parallel()
 	m := modeltest.NewScript(t, modeltest.Script{
 		Models: []modeltest.Model{{ID: "test-model", ContextLength: 20_000}},
 		Turns: []modeltest.Turn{
@@ -113,6 +116,7 @@ func TestWhatAServerTellsOfItsModelAndItsThoughtsAreSeen(t *testing.T) {
 }
 
 func TestAProfileIsChosenOnTheScreen(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "")
 	if r := h.run("profile", "create", "work"); r.code != 0 {
 		t.Fatal(r)
