@@ -107,7 +107,7 @@ func (f *frame) updateOverlay(o *shown, msg tea.Msg) tea.Cmd {
 	switch letter := textOf(key); {
 	case asked && c.words != "":
 		return f.writeOn(c.words)
-	case asked && letter != "": // the n of "undo" is a no, and goes on as a word if one follows
+	case asked && letter != "" && cmd == nil: // the n of "undo" is a no, and goes on as a word if one follows
 		f.run.noteLetter(letter, f.opt.Now())
 	default:
 		f.run = run{}
