@@ -190,3 +190,34 @@ func TestLeavingSaysTokensAndCostAndTheProfile(t *testing.T) {
 		t.Errorf("%s", said)
 	}
 }
+
+func TestUndoAndHistoryGiveAnAttachedImageBack(t *testing.T) {
+	h, server := homeWith(t, modeltest.Turn{Text: "First answer."}, modeltest.Turn{Text: "Second answer."}, modeltest.Turn{Text: "Third answer."})
+	h.configure(serverSettings(server) + "    models:\n      test-model: {images: true}\n")
+	drawChart(t, h.work, "chart.png")
+	whole := func(p string) bool {
+		return strings.Contains(p, "❯ what is this?") && strings.Contains(p, "[chart.png]")
+	}
+	s := h.open()
+	say(s, "/attach chart.png")
+	s.WaitFor("[chart.png")
+	say(s, "what is this?")
+	s.WaitFor("First answer.")
+	s.WaitFor(" ready ")
+	say(s, "/undo")
+	agree(s, "Take the last prompt and its answer away")
+	s.Wait("the prompt and its image in the line", whole)
+	s.Type(enter)
+	s.WaitFor("Second answer.")
+	s.WaitFor(" ready ")
+	s.Type("\x1b[A")
+	s.Wait("both from the history", whole)
+	s.Type(enter)
+	s.WaitFor("Third answer.")
+	for i, want := range []int{1, 1, 2} {
+		if n := len(sentImages(t, server.Requests()[i])); n != want {
+			t.Errorf("request %d carries %d images, want %d", i+1, n, want)
+		}
+	}
+	leave(t, s)
+}
