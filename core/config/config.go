@@ -55,7 +55,7 @@ type Config struct {
 	Hooks            Hooks                `key:"hooks" live:"yes"`
 	Plugins          map[string]Plugin    `key:"plugins" live:"yes" doc:"what you set for plugins, by name"`
 	Keys             map[string][]string  `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
-	Toolsets         []string             `key:"toolsets" refuses:"tools" doc:"sets of tools that the agent is given; empty: all"`
+	Toolsets         []string             `key:"toolsets" refuses:"tools" live:"yes" doc:"sets of tools that the agent is given; empty: all"`
 	Logging          Logging              `key:"logging"`
 	FileReadMaxChars int                  `key:"file_read_max_chars" min:"1000" doc:"most characters of one read_file answer"`
 

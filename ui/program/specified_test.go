@@ -204,3 +204,36 @@ func TestThePromptNamesTheModelThatWasSwitchedToAndTheFallback(t *testing.T) {
 	}
 	leave(t, s)
 }
+
+// What is switched off on the screen is off here and in new sessions, at once, and for the profile.
+func TestToolsetsAreSwitchedOnTheScreenForTheProfile(t *testing.T) {
+	h, server := homeWith(t, modeltest.Turn{Text: "First."}, modeltest.Turn{Text: "Second."}, modeltest.Turn{Text: "Third."})
+	s := h.open()
+	say(s, "one")
+	s.WaitFor("First.")
+	say(s, "/tools")
+	s.WaitFor("[x] todo")
+	s.Type("todo" + enter)
+	s.WaitFor("[ ] todo")
+	s.WaitFor("todo is off, here from the next turn on and in new sessions")
+	if p := s.Settle(); strings.Contains(p, "from the next start on") {
+		t.Errorf("the settings say otherwise:\n%s", p)
+	}
+	s.Type(esc)
+	say(s, "two")
+	s.WaitFor("Second.")
+	s.WaitFor(" ready ")
+	s.Type(ctrlN)
+	s.WaitFor("New conversation")
+	say(s, "three")
+	s.WaitFor("Third.")
+	leave(t, s)
+	for i, r := range server.Requests() {
+		if got := strings.Contains(string(r.Body), `"name":"todo"`); got != (i == 0) {
+			t.Errorf("request %d has todo: %v", i+1, got)
+		}
+	}
+	if r := h.run("tools"); !strings.Contains(r.out, "\noff  todo ") || !strings.Contains(r.out, "\non   terminal ") {
+		t.Errorf("the command line lists %s", r.out)
+	}
+}
