@@ -106,6 +106,14 @@ func TestAdviceNamesNothingThatTheCallerCannotDo(t *testing.T) {
 				t.Errorf("a session with %s is told of %s: ...%s...", set, name, requests[0].Body[max(0, at-80):min(len(requests[0].Body), at+60)])
 			}
 		}
+		for _, name := range []string{"terminal", "process", "patch", "memory", "todo", "clarify"} { // words, but in back quotes
+			if !has(name) && strings.Contains(string(requests[0].Body), "`"+name+"`") {
+				t.Errorf("a session with %s is told of %s", set, name)
+			}
+		}
+		if has("skill_manage") && !strings.Contains(string(requests[0].Body), "Actions: create") {
+			t.Errorf("a session with %s is not told what skill_manage does", set)
+		}
 		if got := heard(server); has("read_file") && strings.Contains(got[0], "terminal") != has("terminal") {
 			t.Errorf("a session with %s is told of a binary file: %q", set, got)
 		}
@@ -207,6 +215,7 @@ func TestThePromptNamesTheModelThatWasSwitchedToAndTheFallback(t *testing.T) {
 
 // What is switched off on the screen is off here and in new sessions, at once, and for the profile.
 func TestToolsetsAreSwitchedOnTheScreenForTheProfile(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "First."}, modeltest.Turn{Text: "Second."}, modeltest.Turn{Text: "Third."})
 	s := h.open()
 	say(s, "one")
