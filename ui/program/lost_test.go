@@ -192,6 +192,7 @@ func TestLeavingSaysTokensAndCostAndTheProfile(t *testing.T) {
 }
 
 func TestUndoAndHistoryGiveAnAttachedImageBack(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "First answer."}, modeltest.Turn{Text: "Second answer."}, modeltest.Turn{Text: "Third answer."})
 	h.configure(serverSettings(server) + "    models:\n      test-model: {images: true}\n")
 	drawChart(t, h.work, "chart.png")
@@ -220,4 +221,9 @@ func TestUndoAndHistoryGiveAnAttachedImageBack(t *testing.T) {
 		}
 	}
 	leave(t, s)
+	s = h.open() // another process has not kept it, and says so
+	s.Settle()
+	s.Type("\x1b[A")
+	s.WaitFor("[chart.png (not kept)]")
+	leaveWithText(t, s)
 }

@@ -237,18 +237,19 @@ func endsTorn(f *os.File) bool {
 	return err == nil && last[0] != '\n'
 }
 
-// maxKeptPaste bounds what is kept of the pastes of one prompt, in bytes: a longer one is left out.
+// maxKeptPaste bounds what is kept of the pastes of one prompt, in bytes.
 const maxKeptPaste = 512 << 10
 
-// promptLine is a prompt as a line of the file, without secrets. Of what stood over the text only
-// pastes are kept: files are read again by their names.
+// promptLine is a prompt as a line of the file, without secrets. Of what stood over the text pastes
+// are kept; in the place of another file or a larger paste stands that it is missing.
 func promptLine(p compose.Prompt) ([]byte, error) {
 	kept, size := compose.Prompt{Text: secret.Clean(p.Text)}, 0
 	for _, part := range p.Parts {
-		if size += len(part.Text); part.Kind != chat.PartPaste || size > maxKeptPaste {
-			continue
+		if part.Kind != chat.PartPaste || size+len(part.Text) > maxKeptPaste {
+			part = chat.Part{Kind: chat.PartPaste, Name: part.Name + " (not kept)", Text: part.Instead("it was not kept with the prompt, and has to be given again")}
 		}
-		part.Text = secret.Clean(part.Text)
+		size += len(part.Text)
+		part.Name, part.Text = secret.Clean(part.Name), secret.Clean(part.Text)
 		kept.Parts = append(kept.Parts, part)
 	}
 	if len(kept.Parts) == 0 {

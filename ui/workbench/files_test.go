@@ -120,6 +120,29 @@ func TestHistoryKeepsPastedChipsWhole(t *testing.T) {
 	}
 }
 
+// What is too large for the history is not lost in silence: its chip says that it is missing.
+func TestHistorySaysWhatItDidNotKeep(t *testing.T) {
+	h := &promptHistory{path: filepath.Join(t.TempDir(), "history")}
+	parts := []chat.Part{
+		{Kind: chat.PartPaste, Name: "paste 1: 9 lines", Text: strings.Repeat("x", maxKeptPaste+1)},
+		{Kind: chat.PartImage, Name: "chart.png", Media: "image/png", Data: []byte("png")},
+		{Kind: chat.PartPaste, Name: "paste 2: 1 line", Text: "short"},
+	}
+	if err := h.Append(t.Context(), compose.Prompt{Text: "look", Parts: parts}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := h.Load(t.Context())
+	if err != nil || len(got) != 1 || len(got[0].Parts) != 3 {
+		t.Fatalf("%+v %v", got, err)
+	}
+	for i, want := range []string{"paste 1: 9 lines (not kept)", "chart.png (not kept)", "paste 2: 1 line"} {
+		p := got[0].Parts[i]
+		if p.Name != want || p.Kind != chat.PartPaste || strings.Contains(p.Text, "has to be given again") != (i < 2) {
+			t.Errorf("%q: %q", p.Name, p.Text)
+		}
+	}
+}
+
 // A crash may leave half a line, or noise: what was typed before and after it stays.
 func TestHistorySurvivesTornLines(t *testing.T) {
 	for _, torn := range []string{`"half a pro`, "\x00\x00\x00", "{}", `"ended"`, "\n\n"} {
