@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,7 +111,7 @@ func (p *Pane) takeFound(m foundMsg) tea.Cmd {
 	if m.append {
 		p.listed = append(p.listed, p.dropKnown(m.found.Hits)...)
 	} else {
-		p.listed = m.found.Hits
+		p.listed = dropEchoes(m.found.Hits)
 	}
 	p.total, p.more, p.partial = m.found.Total, m.found.More, m.found.Rebuilding
 	if p.isSearching() { // a session counts once, however often it was found
@@ -156,6 +157,18 @@ func (p *Pane) dropKnown(hits []Hit) []Hit {
 		}
 	}
 	return out
+}
+
+// dropEchoes drops hits in titles that only say what a message of the same session says: most
+// titles are the beginning of the first prompt.
+func dropEchoes(hits []Hit) []Hit {
+	said := map[[2]string]bool{}
+	for _, h := range hits {
+		if h.Message != 0 && h.Snippet != "" {
+			said[[2]string{h.Info.UID, h.Snippet}] = true
+		}
+	}
+	return slices.DeleteFunc(hits, func(h Hit) bool { return h.Message == 0 && said[[2]string{h.Info.UID, h.Snippet}] })
 }
 
 func (p *Pane) selectAgain(want place) {

@@ -130,6 +130,43 @@ func TestIdleSessionsAreFoundAmongThoseThatAreDone(t *testing.T) {
 	leave(t, s)
 }
 
+// Sessions stand under their projects, with the model, tokens, cost and folder of each. A search
+// counts each once, however often it is found.
+func TestTheListSaysProjectModelTokensAndCost(t *testing.T) {
+	h, server := homeWith(t, modeltest.Turn{Text: "Beans, beans and beans.", Usage: &modeltest.Usage{Input: 9000, Output: 1000}})
+	h.configure(serverSettings(server) + "    models:\n      test-model: {context_length: 20000, price_in: 10, price_out: 10}\n")
+	s := h.open()
+	say(s, "which beans?")
+	s.WaitFor("Beans, beans and beans.")
+	waitBottom(s, "ready")
+	leave(t, s)
+	h.work = filepath.Join(t.TempDir(), "garden")
+	if err := os.Mkdir(h.work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s = h.open()
+	say(s, "$ echo beans")
+	s.WaitFor("✓ $ ")
+	s.Type(altOne)
+	s.Wait("both projects", func(p string) bool { return strings.Contains(list(p), "/garden") && strings.Contains(list(p), "/work") })
+	s.Type("/")
+	s.Type("beans")
+	s.Wait("each session once", func(p string) bool {
+		return strings.Contains(list(p), "2 sessions, 4 places") && strings.Contains(list(p), "── 2 ─")
+	})
+	s.Type(altZ)
+	s.Wait("the hit in the preview", func(p string) bool { return strings.Contains(p, "found here") })
+	s.Type(esc)
+	s.WaitFor("esc all")
+	s.Type(esc)
+	s.WaitFor("2 messages, test-model, 10k tokens, $0.100")
+	s.Type("\x1b[B")
+	s.Wait("the same and its folder in the preview", func(p string) bool {
+		return strings.Contains(p, "· scripted/test-model · 10k tokens · $0.100") && strings.Contains(p, "│ /")
+	})
+	leave(t, s)
+}
+
 // A back end that cannot start says all of why, and one that two sessions share who uses it.
 func TestABackEndSaysAllOfItsFailureAndWhoUsesIt(t *testing.T) {
 	t.Parallel()
