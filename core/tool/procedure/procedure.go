@@ -160,7 +160,7 @@ func (o Options) resultText(res procedure.Result) string {
 		for _, a := range res.Advice {
 			fmt.Fprintf(&b, "What it says about errors: %s\n", a)
 		}
-		fmt.Fprintf(&b, "Steps that are done are kept: skill_run with resume %q goes on.", res.State.ID)
+		fmt.Fprintf(&b, "Steps that are done are kept: skill_run with resume %q goes on, in a shell `hermes skills run --resume %[1]s`.", res.State.ID)
 	} else {
 		fmt.Fprintf(&b, "The procedure %s is done.", res.State.Procedure)
 	}
