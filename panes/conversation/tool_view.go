@@ -120,10 +120,11 @@ func (c *call) drawAnswered(pad string, w int) []string {
 	return out
 }
 
-// lastLines are the last lines that a finished command printed, and how many stand before them.
+// lastLines are the last lines that a finished command printed, or what came of a procedure that
+// the person ran, and how many stand before them.
 func (c *call) lastLines() []string {
-	r := c.result
-	if r == nil || r.ExitCode == nil || c.denied || r.Interrupted || errorIn(r.Text) != "" {
+	r, own := c.result, c.most > 0
+	if r == nil || r.ExitCode == nil && !own || c.denied || r.Interrupted || errorIn(r.Text) != "" {
 		return nil
 	}
 	var lines []string
@@ -179,7 +180,8 @@ func printedEnd(r *chat.ToolResult, most int) string {
 		t = strings.TrimRight(t, "\r\n \t")
 		at := strings.LastIndexByte(t, '\n') + 1
 		line := t[at:]
-		ended := line == "[exit code "+strconv.Itoa(*r.ExitCode)+"]" || line == "[no output, exit code 0]" || line == "[ran in "+r.Backend+"]"
+		ended := r.ExitCode != nil &&
+			(line == "[exit code "+strconv.Itoa(*r.ExitCode)+"]" || line == "[no output, exit code 0]" || line == "[ran in "+r.Backend+"]")
 		warned := strings.HasPrefix(line, "[warning: ") && strings.HasSuffix(line, "]")
 		if !ended && !warned {
 			return t

@@ -14,6 +14,7 @@ import (
 	"hermes/core/provider/modeltest"
 	"hermes/core/testskip"
 	"hermes/pool/docker/dockertest"
+	"hermes/ui"
 	"hermes/ui/cli"
 )
 
@@ -199,4 +200,27 @@ func TestTheSeedReviewsCode(t *testing.T) {
 	if n := len(server.Requests()); n != 1 {
 		t.Errorf("%d requests", n)
 	}
+}
+
+// What came of a procedure that the person ran stands in the conversation, as the output of a
+// command does: no model tells of it.
+func TestWhatCameOfAProcedureIsSeen(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "model: offline\n")
+	putFile(t, filepath.Join(h.dir, "skills/greet.yaml"), `skill:
+  name: greet
+  version: "1.0"
+  description: "Greet somebody"
+  parameters: {who: {description: "a name"}, end: "true"}
+  execution:
+    steps:
+      - {name: "Say it", command: "echo hello; {{end}}"}
+  output: {template: "greeted <{{who}}>"}
+`)
+	s := h.screen(100, 30, ui.Options{}, "")
+	s.WaitFor("❯")
+	say(s, "/greet who=Ann")
+	s.WaitFor("greeted <Ann>")
+	say(s, "/greet who=Bob end=false")
+	s.WaitFor("did not end well")
 }
