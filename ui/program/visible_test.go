@@ -78,7 +78,7 @@ func TestTheStatusCardSaysHowTheSessionStands(t *testing.T) {
 	picture := s.WaitFor("─ Status ─")
 	for _, want := range []string{
 		"scripted/test-model", "50% used: 10,000 of 20,000 tokens", "2 messages, 9,000 tokens read, 1,000 written, $0.100", h.work,
-		"asks for risky things", "default: this machine", "nothing in the background", "on: /memory shows it", "/skills lists them",
+		"asks for risky things", "default: this machine", "nothing in the background", "on: /memory shows it", "/skills lists them", "default, " + h.dir,
 	} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("the card lacks %q:\n%s", want, picture)

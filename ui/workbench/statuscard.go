@@ -11,6 +11,7 @@ import (
 
 	"hermes/core"
 	"hermes/core/event"
+	"hermes/core/profile"
 	"hermes/core/provider"
 	"hermes/core/session"
 	"hermes/core/store"
@@ -148,7 +149,7 @@ func skillWords(ctx context.Context, app *core.App) string {
 }
 
 func profileWords(app *core.App) string {
-	return cmp.Or(app.Config().Paths().Profile, "the usual one") + ", " + shortFolder(app.Config().Paths().Home)
+	return cmp.Or(app.Config().Paths().Profile, profile.Default) + ", " + shortFolder(app.Config().Paths().Home)
 }
 
 func joinWords(words []string) string { return strings.Join(words, ", ") }
