@@ -1,10 +1,7 @@
 package ui
 
 import (
-	"slices"
 	"strings"
-
-	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/ui/style"
 	"hermes/ui/text"
@@ -25,20 +22,20 @@ func (f *frame) openHelp() {
 			}
 		}
 	}
-	facts, first := f.helpCard(table)
+	facts, ids := f.helpCard(table)
 	o := PickerOptions{
 		Title: "Help", Items: items, Placeholder: "search keys and commands", Card: facts, Unchosen: true,
 		Hint:   "enter runs it  esc close  shift+drag selects text",
-		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
+		Choose: f.runListed,
 	}
 	if !hasCardRoom(o.Card, f.w, f.h) {
-		o.Card, o.Items = nil, slices.Concat(first, items)
+		o.Card, o.Items = nil, moveFirst(items, helpGroup, ids, len(ids))
 	}
 	f.pushOverlay(nil, NewPicker(o))
 }
 
-// helpCard takes the actions of the card out of the one table, as facts and as items.
-func (f *frame) helpCard(table []entry) (facts []Fact, first []Item) {
+// helpCard is the actions of the card, as facts and by id.
+func (f *frame) helpCard(table []entry) (facts []Fact, ids []string) {
 	seen := map[string]bool{}
 	for _, e := range table {
 		keys := f.keys.keysOf(e.Action)
@@ -46,13 +43,9 @@ func (f *frame) helpCard(table []entry) (facts []Fact, first []Item) {
 			continue
 		}
 		seen[e.ID] = true
-		facts = append(facts, Fact{Name: keys[0], Text: e.Title})
-		for _, it := range f.menuItems([]entry{e}) {
-			it.Group = helpGroup
-			first = append(first, it)
-		}
+		facts, ids = append(facts, Fact{Name: keys[0], Text: e.Title}), append(ids, e.ID)
 	}
-	return facts, first
+	return facts, ids
 }
 
 const (

@@ -126,7 +126,6 @@ func (f *frame) runAction(e entry, arg string) tea.Cmd {
 	case e.Run == nil:
 		return nil
 	}
-	f.rememberRun(e.ID)
 	if e.Dangerous {
 		f.pushOverlay(e.owner, NewConfirm(e.Title, e.Help, func() tea.Cmd { return e.runOwned(arg) }))
 		return nil
@@ -137,9 +136,10 @@ func (f *frame) runAction(e entry, arg string) tea.Cmd {
 // maxRecent is how many of the actions that a person chose are suggested.
 const maxRecent = 3
 
-// rememberRun notes what a person ran, newest first. Going to a pane is no news, nor is writing.
+// rememberRun notes what a person chose by its name, newest first: who has a key for it needs no
+// list. Going to a pane is no news.
 func (f *frame) rememberRun(id string) {
-	if id == "palette" || id == "help" || strings.HasPrefix(id, "focus.") || strings.HasPrefix(id, "conversation.line.") {
+	if id == "palette" || id == "help" || strings.HasPrefix(id, "focus.") {
 		return
 	}
 	f.recent = slices.DeleteFunc(f.recent, func(x string) bool { return x == id })

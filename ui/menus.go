@@ -75,20 +75,23 @@ func possibleFirst(items []Item) []Item {
 
 func (f *frame) openPalette() {
 	table := f.reachableActions()
-	items := possibleFirst(f.menuItems(table))
+	items := moveFirst(possibleFirst(f.menuItems(table)), "suggested", f.suggestedIDs(table), maxSuggested)
 	f.pushOverlay(nil, NewPicker(PickerOptions{
-		Title: "Commands", Items: append(f.takeSuggested(table, items), items...), Placeholder: "what do you want to do?",
-		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
+		Title: "Commands", Items: items, Placeholder: "what do you want to do?",
+		Choose: f.runListed,
 	}))
 }
 
 // maxSuggested is how many suggestions stand above all commands.
 const maxSuggested = 8
 
-// takeSuggested takes out of items what the person ran last, what the focused pane offers first,
-// and what is used most.
-func (f *frame) takeSuggested(table []entry, items []Item) []Item {
-	wanted := slices.Clone(f.recent)
+// suggestedIDs are what the person ran last, what the focused pane offers first, and what is used
+// most.
+func (f *frame) suggestedIDs(table []entry) []string {
+	able, wanted := map[string]bool{}, slices.Clone(f.recent)
+	for _, e := range table {
+		able[e.ID] = able[e.ID] || e.disabledReason() == ""
+	}
 	for _, e := range table {
 		if e.InBar && e.owner != nil && e.owner == f.focusedPane() {
 			wanted = append(wanted, e.ID)
@@ -99,17 +102,31 @@ func (f *frame) takeSuggested(table []entry, items []Item) []Item {
 			wanted = append(wanted, e.ID)
 		}
 	}
-	var out []Item
-	for _, id := range wanted {
+	return slices.DeleteFunc(wanted, func(id string) bool { return !able[id] })
+}
+
+// runListed runs what a person chose in a list of all that can be done.
+func (f *frame) runListed(it Item) tea.Cmd {
+	f.rememberRun(it.ID)
+	return func() tea.Msg { return RunAction{ID: it.ID} }
+}
+
+// moveFirst moves up to most of the items with these ids into a group at the beginning, in the
+// order of the ids.
+func moveFirst(items []Item, group string, ids []string, most int) []Item {
+	items = slices.Clone(items)
+	at := 0
+	for _, id := range ids {
 		i := slices.IndexFunc(items, func(it Item) bool { return it.ID == id })
-		if i < 0 || items[i].Why != "" || len(out) == maxSuggested || slices.ContainsFunc(out, func(it Item) bool { return it.ID == id }) {
+		if i < at || at == most {
 			continue
 		}
 		it := items[i]
-		it.Group = "suggested"
-		out = append(out, it)
+		it.Group = group
+		items = slices.Insert(slices.Delete(items, i, i+1), at, it)
+		at++
 	}
-	return out
+	return items
 }
 
 // openSearch asks for what to look for in the focused pane and shows the count while typing.

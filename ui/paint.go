@@ -274,6 +274,35 @@ func cursorIn(b layout.Box, of Cursorer) screen.Cursor {
 	return screen.Cursor{X: b.X + 1 + x, Y: b.Y + 1 + y, Show: on}
 }
 
+// fitHint leaves out of a hint what does not fit into w cells, a key with what it does at a time.
+// The way out stays.
+func fitHint(h string, w int) string {
+	gap := "  "
+	if strings.Contains(h, " · ") {
+		gap = " · "
+	}
+	parts := strings.Split(h, gap)
+	room := w + text.Width(gap)
+	keep := make([]bool, len(parts))
+	for _, wayOut := range []bool{true, false} {
+		for i, part := range parts {
+			if n := text.Width(gap + part); strings.HasPrefix(part, "esc ") == wayOut && n <= room {
+				keep[i], room = true, room-n
+			}
+		}
+	}
+	var out []string
+	for i, part := range parts {
+		if keep[i] {
+			out = append(out, part)
+		}
+	}
+	if len(out) == 0 {
+		return h
+	}
+	return strings.Join(out, gap)
+}
+
 // overwriteLine writes line over what stands at x, y in rows of w cells.
 func overwriteLine(rows []string, x, y int, line string, w int) {
 	if y < 0 || y >= len(rows) {
@@ -289,7 +318,7 @@ func (f *frame) drawOverlay(rows []string, o *shown) screen.Cursor {
 	inner := o.overlay.View(b.W-2, b.H-2)
 	hint := ""
 	if h := o.overlay.Hint(); h != "" {
-		hint = f.styles.Hint.Render(" " + text.Truncate(oneLine(h), b.W-6, f.styles.Glyphs.Ellipsis) + " ")
+		hint = f.styles.Hint.Render(" " + text.Truncate(fitHint(oneLine(h), b.W-6), b.W-6, f.styles.Glyphs.Ellipsis) + " ")
 	}
 	title := Title{Text: o.overlay.Title()}
 	if p, ok := o.overlay.(Placer); ok {

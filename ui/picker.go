@@ -91,12 +91,7 @@ func (p *picker) filterItems() {
 	for i, it := range p.opt.Items {
 		all[i] = rank.Entry{Name: it.Title, More: it.Detail + " " + it.ID + " " + it.Also, Off: it.Why != ""}
 	}
-	seen := map[string]bool{}
 	for _, m := range rank.Find(p.field.String(), all) {
-		if id := p.opt.Items[m.Index].ID; id != "" && seen[id] { // it is suggested, too
-			continue
-		}
-		seen[p.opt.Items[m.Index].ID] = true
 		p.shown = append(p.shown, m.Index)
 		p.matched[m.Index] = m.Runes
 	}

@@ -51,3 +51,23 @@ func TestAListToReadRunsWhatSomebodyChose(t *testing.T) {
 		}
 	}
 }
+
+// The arrow keys choose, also to the ends, and enter takes where they stand.
+func TestArrowKeysChooseInAPicker(t *testing.T) {
+	key := map[string]tea.KeyMsg{"down": {Type: tea.KeyDown}, "up": {Type: tea.KeyUp}, "enter": {Type: tea.KeyEnter}}
+	for keys, want := range map[string]string{"enter": "a", "down enter": "b", "down down down enter": "c", "down up up enter": "a"} {
+		chosen := ""
+		p := NewPicker(PickerOptions{
+			Items:  []Item{{ID: "a", Title: "one"}, {ID: "b", Title: "two"}, {ID: "c", Title: "three"}},
+			Choose: func(it Item) tea.Cmd { chosen = it.ID; return nil },
+		})
+		p.Restyle(plain)
+		p.View(36, 8)
+		for _, k := range strings.Fields(keys) {
+			p.Update(key[k])
+		}
+		if chosen != want {
+			t.Errorf("%s chose %q, want %q", keys, chosen, want)
+		}
+	}
+}

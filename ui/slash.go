@@ -52,6 +52,7 @@ func (s *Slash) Run(line string) (cmd tea.Cmd, ok bool) {
 	if !ok {
 		return nil, false
 	}
+	s.frame.rememberRun(e.ID)
 	return s.frame.runAction(e, strings.TrimSpace(arg)), true
 }
 
