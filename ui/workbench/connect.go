@@ -78,7 +78,7 @@ func (c *connecting) listServers(all []connect.Server, now string) ui.Overlay {
 		items = append(items, it)
 	}
 	return ui.NewPicker(ui.PickerOptions{
-		Title: "Connect a model: which server?", Items: items, Selected: now, Placeholder: "name or address",
+		Title: "Connect: which server?", Items: items, Selected: now, Placeholder: "name or address",
 		Typed: func(what string) (ui.Item, bool) {
 			address := connect.CompleteAddress(what)
 			return ui.Item{ID: address, Title: address, Detail: "a server at this address"}, connect.IsAddress(address)

@@ -74,6 +74,9 @@ func TestTwentyKeysMatter(t *testing.T) {
 		if n++; len(a.Keys) == 0 {
 			t.Errorf("%s is on the card and has no key", a.ID)
 		}
+		if len(a.Title) > 27 { // what a column of the card has room for
+			t.Errorf("%s is cut on the card: %q", a.ID, a.Title)
+		}
 	}
 	if n != 20 {
 		t.Errorf("the card of help has %d keys", n)
