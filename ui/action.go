@@ -1,6 +1,10 @@
 package ui
 
-import tea "github.com/charmbracelet/bubbletea"
+import (
+	"context"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
 
 // Action is something a person can do. One table of actions feeds key dispatch, the bottom bar, the
 // help overlay, the command palette, slash commands and docs/keys.md.
@@ -25,6 +29,7 @@ type Action struct {
 	Why func() string
 	// Run does it. arg is what stood behind the slash command, or "".
 	Run func(arg string) tea.Cmd
-	// Complete offers completions for the slash command's argument. nil means none.
-	Complete func(prefix string) []string
+	// Complete returns what the argument of the slash command can be, best first. It runs beside the
+	// event loop and may wait. nil means that nothing is offered.
+	Complete func(ctx context.Context) []string
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,15 +172,7 @@ func (f *frame) themeDirs() []string {
 	return []string{f.opt.ThemeDir}
 }
 
-func (f *frame) themeNames(prefix string) []string {
-	var out []string
-	for _, n := range themes.Names(f.themeDirs()...) {
-		if strings.HasPrefix(n, prefix) {
-			out = append(out, n)
-		}
-	}
-	return out
-}
+func (f *frame) themeNames(context.Context) []string { return themes.Names(f.themeDirs()...) }
 
 // pickTheme shows each theme while the selection moves, and the old one again after esc. With a
 // name it needs no list.

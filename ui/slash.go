@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -56,12 +57,10 @@ func (s *Slash) Run(line string) (cmd tea.Cmd, ok bool) {
 	return s.frame.runAction(e, strings.TrimSpace(arg)), true
 }
 
-// Complete offers values for a command's argument.
-func (s *Slash) Complete(name, prefix string) []string {
-	if e, ok := s.find(name); ok && e.Complete != nil {
-		return e.Complete(prefix)
-	}
-	return nil
+// Complete returns what finds the values for a command's argument, nil when it has none.
+func (s *Slash) Complete(name string) func(context.Context) []string {
+	e, _ := s.find(name)
+	return e.Complete
 }
 
 // find returns the action of a slash command. Whatever is called so, a skill too, goes before what

@@ -31,9 +31,7 @@ func (p *Pane) completeWord() tea.Cmd {
 			p.composer.Offer(t, p.completeCommand(t.Text))
 		}
 	case ' ':
-		if p.deps.Commands != nil && p.tokenMoved(t) {
-			p.composer.Offer(t, offerValues(p.deps.Commands.Complete(t.Command, t.Text)))
-		}
+		return p.completeValue(t)
 	case '@', '$':
 		if p.deps.Files != nil && p.tokenMoved(t) && (t.Kind == '@' || p.tabbed) { // in a command enter runs it
 			p.last = t
@@ -105,14 +103,6 @@ func matchNames(pattern string, names []string) []int {
 		if out = append(out, m.Index); len(out) == maxOffers {
 			break
 		}
-	}
-	return out
-}
-
-func offerValues(list []string) []compose.Item {
-	out := make([]compose.Item, 0, min(len(list), maxOffers))
-	for _, v := range list[:min(len(list), maxOffers)] {
-		out = append(out, compose.Item{Text: v})
 	}
 	return out
 }

@@ -146,6 +146,6 @@ type Commands interface {
 	Run(line string) (cmd tea.Cmd, ok bool)
 	// Unknown says that there is no such command, and which one may have been meant.
 	Unknown(name string) ui.FrameMsg
-	// Complete offers values for a command's argument.
-	Complete(name, prefix string) []string
+	// Complete returns what finds the values for a command's argument, nil when it has none.
+	Complete(name string) func(context.Context) []string
 }

@@ -138,7 +138,13 @@ func (slash) Run(line string) (tea.Cmd, bool) {
 func (slash) Unknown(name string) ui.FrameMsg {
 	return ui.ShowToast{Level: event.Warn, Text: "There is no command /" + name}
 }
-func (slash) Complete(string, string) []string { return []string{"one", "two"} }
+
+func (slash) Complete(name string) func(context.Context) []string {
+	if name == "undo" {
+		return nil
+	}
+	return func(context.Context) []string { return []string{"one", "two"} }
+}
 
 func (w *world) deps() Deps {
 	return Deps{

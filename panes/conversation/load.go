@@ -233,6 +233,8 @@ func (p *Pane) handleOwn(msg tea.Msg) tea.Cmd {
 		return p.completeWord()
 	case filesMsg:
 		p.offerFiles(m)
+	case valuesMsg:
+		return p.takeValues(m)
 	case describedMsg:
 		if m.words == p.mentions {
 			p.composer.Name(m.what)

@@ -63,6 +63,7 @@ type Pane struct {
 	last     compose.Token // completions were offered for
 	tabbed   bool          // tab asked for them: the only one is taken
 	paths    []string      // files that were listed last
+	values   values        // of the command that was written last
 	mentions string        // the @words that the chips were last asked for
 
 	burst burst

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,20 +71,13 @@ func TestConnectFromInsideTheProgram(t *testing.T) {
 	}
 }
 
-// completed types /model with the begin of a name until the whole one is offered: the servers are
-// asked while the person types on.
+// completed types /model with the begin of a name, sees the whole one offered, and empties the line.
 func completed(t *testing.T, s *uitest.Screen, begin, whole string) {
 	t.Helper()
 	s.Type("/model " + begin)
-	for range 200 {
-		if strings.Contains(s.Settle(), whole) {
-			s.Type("\x15")
-			s.WaitGone(whole)
-			return
-		}
-		s.Type("x\x7f")
-	}
-	t.Fatalf("%s is not offered for %s:\n%s", whole, begin, s.Settle())
+	s.WaitFor(whole)
+	s.Type("\x15")
+	s.WaitGone(whole)
 }
 
 // A session that was there gets the model that was connected, and so does each that begins then.
@@ -149,4 +143,41 @@ func TestARefusedKeyLeadsToConnect(t *testing.T) {
 	say(s, "hello")
 	s.WaitFor("check the key of scripted; /connect chooses a server")
 	leave(t, s)
+}
+
+// A vendor of the catalogue is chosen from the list, asked with the key, and offers its own models;
+// the themes are shown on the screen while the arrows move among them.
+func TestConnectTakesAVendorOfTheCatalogue(t *testing.T) {
+	m := modeltest.NewScript(t, modeltest.Script{Models: []modeltest.Model{{ID: "vendor-large"}, {ID: "vendor-small"}}})
+	h := newHome(t, "display:\n  theme: default\nproviders:\n  mistral:\n    base_url: "+m.URL+"\n")
+	s := h.open()
+	say(s, "/connect")
+	s.WaitFor("MISTRAL_API_KEY")
+	s.Type("mist")
+	s.WaitFor("▸ mistral")
+	s.WaitGone("openrouter")
+	s.Type("\r")
+	s.WaitFor("Key for mistral")
+	s.Type("sk-mine-123456\r")
+	s.WaitFor("Which model of mistral?")
+	s.WaitFor("vendor-large")
+	s.Type("\x1b[B\r")
+	s.WaitFor("vendor-small of mistral answers")
+	s.WaitFor("Theme")
+	edge := func() string { return fmt.Sprint(s.Term.Rows()[0][:4]) }
+	before := edge()
+	s.Type("\x1b[B")
+	s.Wait("another theme", func(string) bool { return edge() != before })
+	s.Type("\x1b")
+	s.WaitGone("Theme")
+	leave(t, s)
+	for _, r := range m.Requests() {
+		if got := r.Header.Get("Authorization"); got != "Bearer sk-mine-123456" {
+			t.Errorf("asked with %q", got)
+		}
+	}
+	settings, _ := os.ReadFile(filepath.Join(h.dir, "config.yaml"))
+	if !strings.Contains(string(settings), "vendor-small") {
+		t.Errorf("the settings do not name the model:\n%s", settings)
+	}
 }

@@ -39,7 +39,7 @@ func (w *workbench) ownActions() []ui.Action {
 		{ID: "session.export", Slash: "export", Also: []string{"save"}, Arg: "[markdown|json|sharegpt]", Title: "Export this session to a file", Group: "session", Run: w.exportSession, Complete: completeChoices("markdown", "json", "sharegpt")},
 		{ID: "session.compress", Slash: "compress", Also: []string{"compact", "summarize"}, First: true, Arg: "[what to keep in mind]", Title: "Compress old messages into a summary", Group: "session", Run: w.compressSession},
 		{ID: "session.rollback", Slash: "rollback", Also: []string{"diff", "rewind", "restore", "snapshot"}, First: true, Arg: "[turn] [file]", Title: "See what turns changed in your files, and take it back", Help: "Without a turn it lists them; hermes rollback does the same outside.", Group: "session", Run: w.showRollback},
-		{ID: "model", Slash: "model", Also: []string{"models", "provider"}, First: true, Arg: "[provider/model]", Title: "Choose the model of this session", Group: "session", Run: w.switchModel, Complete: func(p string) []string { return w.models.completeModel(w, p) }},
+		{ID: "model", Slash: "model", Also: []string{"models", "provider"}, First: true, Arg: "[provider/model]", Title: "Choose the model of this session", Group: "session", Run: w.switchModel, Complete: w.modelNames},
 		{ID: "connect", Slash: "connect", Also: []string{"setup", "login", "auth"}, First: true, Arg: "[server or address]", Title: "Connect a model: server, key, model", Help: "The key is tried at the server before anything is written; the list of models is the server's own.", Group: "program", Run: w.connectModel, Complete: w.serverNames},
 		{ID: "backend", Slash: "backend", Also: []string{"pool"}, Arg: "[name]", Title: "Choose where commands of this session run", Group: "session", Run: w.switchBackend, Complete: w.backendNames},
 		{ID: "shell", Slash: "shell", Arg: "[back end]", Title: "Open a shell in a back end", Help: "For you, not for the agent; without a name where this session's commands run.", Group: "session", Run: w.openShell, Complete: w.backendNames},
@@ -62,7 +62,7 @@ func (w *workbench) ownActions() []ui.Action {
 		{ID: "learn.bad", Slash: "bad", Arg: "[why]", Title: "Say that the last turn went badly", Help: "As /good; - while browsing does the same. What a skill should have said goes behind it.", Group: "session", Run: w.markLast(learn.Bad)},
 		{ID: "mcp", Slash: "mcp", Arg: "[server]", Title: "Servers of tools: how they are, their tools and logs", Help: "Restart one, look at what changed of it, trust those of a project; hermes mcp does the same outside.", Group: "program", Run: w.serversOverlay, Complete: w.mcpNames},
 		{ID: "plugins", Slash: "plugins", Arg: "[enable|disable name]", Title: "Plugins: programs that bring tools, hooks and commands", Help: "enable shows one and asks; its log is in /mcp; hermes plugins does the same outside.", Group: "program", Run: w.showPlugins, Complete: w.pluginNames},
-		{ID: "hooks", Slash: "hooks", Arg: "[trust|refuse]", Title: "Hooks: programs that take part in what the agent does", Help: "What each takes part in and what holds when it fails; trust asks about those of the project; hermes hooks tests them.", Group: "program", Run: w.showHooks, Complete: w.hookWords},
+		{ID: "hooks", Slash: "hooks", Arg: "[trust|refuse]", Title: "Hooks: programs that take part in what the agent does", Help: "What each takes part in and what holds when it fails; trust asks about those of the project; hermes hooks tests them.", Group: "program", Run: w.showHooks, Complete: completeChoices("trust", "refuse")},
 		{ID: "status", Slash: "status", Title: "How this session stands", Help: "Model, context, cost, folder, level, back end, memory, skills.", Group: "session", Run: w.showStatus},
 		{ID: "usage", Slash: "usage", Also: []string{"cost", "context", "insights", "stats"}, Title: "What the prompt is made of, and what calls cost", Help: "By turn, session, day and model; hermes usage prints the same.", Group: "session", Run: w.showUsage},
 		{ID: "profile", Slash: "profile", Arg: "[name]", Title: "Choose the profile of the next start", Help: "Settings, secrets, skills, memory and conversations of its own; hermes profile makes and removes them.", Group: "program", Run: w.chooseProfile, Complete: w.profileNames},
@@ -174,29 +174,16 @@ func (w *workbench) switchBackend(arg string) tea.Cmd {
 	})
 }
 
-func (w *workbench) backendNames(prefix string) []string {
-	app, ok := w.boot.appIfReady()
-	if !ok {
-		return nil
-	}
-	var out []string
-	for _, b := range app.Backends().List("") {
-		if strings.HasPrefix(b.Name, prefix) {
+func (w *workbench) backendNames(ctx context.Context) []string {
+	return w.namesInApp(ctx, func(app *core.App) (out []string) {
+		for _, b := range app.Backends().List("") {
 			out = append(out, b.Name)
 		}
-	}
-	return out
+		return out
+	})
 }
 
 // completeChoices completes one of a few words.
-func completeChoices(words ...string) func(string) []string {
-	return func(prefix string) []string {
-		var out []string
-		for _, w := range words {
-			if strings.HasPrefix(w, prefix) {
-				out = append(out, w)
-			}
-		}
-		return out
-	}
+func completeChoices(words ...string) func(context.Context) []string {
+	return func(context.Context) []string { return words }
 }

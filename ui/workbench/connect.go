@@ -46,18 +46,13 @@ func (w *workbench) connectModel(arg string) tea.Cmd {
 	})
 }
 
-func (w *workbench) serverNames(prefix string) []string {
-	app, ok := w.boot.appIfReady()
-	if !ok {
-		return nil
-	}
-	var out []string
-	for _, s := range connect.Servers(app.Config()) {
-		if strings.HasPrefix(s.Name, prefix) {
+func (w *workbench) serverNames(ctx context.Context) []string {
+	return w.namesInApp(ctx, func(app *core.App) (out []string) {
+		for _, s := range connect.Servers(app.Config()) {
 			out = append(out, s.Name)
 		}
-	}
-	return out
+		return out
+	})
 }
 
 func (c *connecting) listServers(all []connect.Server, now string) ui.Overlay {

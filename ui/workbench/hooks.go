@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -60,10 +59,6 @@ func decidingLine(s string) string {
 }
 
 // hookWords completes the argument of /hooks.
-func (w *workbench) hookWords(prefix string) []string {
-	return slices.DeleteFunc([]string{"trust", "refuse"}, func(word string) bool { return !strings.HasPrefix(word, prefix) })
-}
-
 func hookFacts(app *core.App) []ui.Fact {
 	var facts []ui.Fact
 	for _, h := range app.HookSet.List() {

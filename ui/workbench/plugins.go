@@ -70,26 +70,18 @@ func pluginWords(p plugin.Plugin) string {
 }
 
 // pluginNames completes the argument of /plugins.
-func (w *workbench) pluginNames(prefix string) []string {
-	app, ok := w.boot.appIfReady()
-	if !ok {
-		return nil
-	}
-	list, err := app.Plugins().List()
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, p := range list {
-		word := "enable "
-		if p.State == plugin.Enabled {
-			word = "disable "
-		}
-		if strings.HasPrefix(word+p.Name, prefix) {
+func (w *workbench) pluginNames(ctx context.Context) []string {
+	return w.namesInApp(ctx, func(app *core.App) (out []string) {
+		list, _ := app.Plugins().List() // the command says why they cannot be listed
+		for _, p := range list {
+			word := "enable "
+			if p.State == plugin.Enabled {
+				word = "disable "
+			}
 			out = append(out, word+p.Name)
 		}
-	}
-	return out
+		return out
+	})
 }
 
 // pluginCommands are what plugins bring for the person. One that is called as something of ours has

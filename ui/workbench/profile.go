@@ -1,7 +1,7 @@
 package workbench
 
 import (
-	"strings"
+	"context"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -50,12 +50,10 @@ func (w *workbench) switchProfile(name string) tea.Msg {
 	return ui.ShowToast{Level: event.Info, Text: "the next start uses profile " + name, Hint: "hermes -p " + name + " opens it beside this one"}
 }
 
-func (w *workbench) profileNames(prefix string) (out []string) {
+func (w *workbench) profileNames(context.Context) (out []string) {
 	list, _ := w.profileStore().List() // what could be read
 	for _, p := range list {
-		if strings.HasPrefix(p.Name, prefix) {
-			out = append(out, p.Name)
-		}
+		out = append(out, p.Name)
 	}
 	return out
 }

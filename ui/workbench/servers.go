@@ -3,7 +3,6 @@ package workbench
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -36,18 +35,13 @@ func serverRows(app *core.App) view.Listed {
 }
 
 // mcpNames completes the argument of /mcp.
-func (w *workbench) mcpNames(prefix string) []string {
-	app, ok := w.boot.appIfReady()
-	if !ok {
-		return nil
-	}
-	var out []string
-	for _, s := range app.MCP.List() {
-		if strings.HasPrefix(s.Name, prefix) {
+func (w *workbench) mcpNames(ctx context.Context) []string {
+	return w.namesInApp(ctx, func(app *core.App) (out []string) {
+		for _, s := range app.MCP.List() {
 			out = append(out, s.Name)
 		}
-	}
-	return out
+		return out
+	})
 }
 
 // serverActions are what the overlay asks of the program.

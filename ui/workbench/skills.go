@@ -85,14 +85,20 @@ func (w *workbench) runProcedure(name, arg string) tea.Cmd {
 }
 
 // skillNames completes the argument of /skills.
-func (w *workbench) skillNames(prefix string) []string {
-	var out []string
-	for _, a := range w.skillCommands() {
-		if strings.HasPrefix(a.Slash, prefix) {
-			out = append(out, a.Slash)
+func (w *workbench) skillNames(ctx context.Context) []string {
+	return w.namesInApp(ctx, func(app *core.App) (out []string) {
+		known, _ := app.Skills.Kept(app.Project())
+		if known == nil { // they are still read
+			return nil
 		}
-	}
-	return out
+		for _, s := range known.Skills {
+			out = append(out, s.Name)
+		}
+		for _, p := range app.Skills.KeptProcedures(app.Project()) {
+			out = append(out, p.Name)
+		}
+		return out
+	})
 }
 
 // useSkill puts a skill into the next message of the session.

@@ -76,7 +76,6 @@ type workbench struct {
 	options Options
 	ready   chan struct{} // closed once program is there, or will never be
 	known   knownSkills
-	models  modelNames
 }
 
 func openWorkbench(ctx context.Context, o Options) (*workbench, error) {
