@@ -54,7 +54,7 @@ func newCall(e *env, msg int64, c chat.ToolCall, at time.Time) *call {
 		args = c.Invalid
 	}
 	return &call{
-		base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: gistOf(c.Args), backend: wantedBackend(c.Args),
+		base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: oneLine(chat.Gist(c.Args)), backend: wantedBackend(c.Args),
 		args: text.Sanitize(args), started: at, command: oneLine(shellCommand(c)), question: asksPerson(c.Args),
 	}
 }
@@ -84,39 +84,6 @@ func wantedBackend(args json.RawMessage) string {
 		return ""
 	}
 	return oneLine(a.Backend)
-}
-
-// gistOf is the one argument that tells most.
-func gistOf(args json.RawMessage) string {
-	var m map[string]any
-	if json.Unmarshal(args, &m) != nil {
-		return ""
-	}
-	for _, k := range []string{"command", "path", "file_path", "pattern", "query", "question", "url", "code", "name"} {
-		if s, ok := m[k].(string); ok && s != "" {
-			return oneLine(s)
-		}
-	}
-	return gistOfList(m)
-}
-
-// gistOfList is for tools that are given several things at once, in the words of the tool.
-func gistOfList(m map[string]any) string {
-	if items, ok := m["todos"].([]any); ok {
-		if len(items) == 1 {
-			return "1 item"
-		}
-		return strconv.Itoa(len(items)) + " items"
-	}
-	urls, _ := m["urls"].([]any)
-	if len(urls) == 0 {
-		return ""
-	}
-	first, _ := urls[0].(string)
-	if len(urls) > 1 {
-		first += " and " + strconv.Itoa(len(urls)-1) + " more"
-	}
-	return oneLine(first)
 }
 
 // oneLine makes hostile text a single line of a bounded length.
@@ -168,7 +135,7 @@ func (c *call) noteEnd(at time.Time, r chat.ToolResult) {
 
 // takeArguments shows the arguments that ran: a person wrote them in place of the call's.
 func (c *call) takeArguments(args json.RawMessage) {
-	c.gist, c.args, c.command = gistOf(args), text.Sanitize(string(args)), oneLine(shellCommand(chat.ToolCall{Args: args}))
+	c.gist, c.args, c.command = oneLine(chat.Gist(args)), text.Sanitize(string(args)), oneLine(shellCommand(chat.ToolCall{Args: args}))
 }
 
 func (c *call) setWaiting(on bool) { c.waits = on; c.bumpVersion() }

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -68,27 +69,69 @@ func foundWords(r Hit) []string {
 	return out
 }
 
-// drawMessages draws the messages and returns the row where the one that was found begins.
+// drawMessages draws the messages and returns the row where the one that was found begins. A call
+// stands where its result does, and once.
 func (p *Pane) drawMessages(w int, found []string) (out []string, hit int) {
+	calls := map[string]chat.ToolCall{}
+	own, done := map[string]bool{}, map[string]bool{} // calls of the person, and those with a result
 	for _, m := range p.preview.messages {
-		body := m.Text
+		for _, c := range m.Calls {
+			calls[c.ID], own[c.ID] = c, m.From.IsPerson()
+		}
 		if m.Result != nil {
-			body = m.Result.Text
+			done[m.Result.CallID] = true
 		}
-		if body == "" && len(m.Calls) == 0 {
-			continue
-		}
+	}
+	for _, m := range p.preview.messages {
 		isHit := m.ID == p.preview.at && m.ID != 0
 		if isHit {
 			hit = len(out)
 		}
-		out = append(out, p.speakerLine(m, isHit))
-		out = append(out, p.drawMessage(body, w, isHit, found)...)
-		for _, c := range m.Calls {
-			out = append(out, "  "+p.styles.Tool.Render(text.Truncate(p.styles.Glyphs.Run+" "+text.Inline(c.Name), max(1, w-2), "")))
+		if r := m.Result; r != nil {
+			if !own[r.CallID] || isHit { // what a person ran stands above it, in their words
+				out = append(out, p.callLine(calls[r.CallID], r, w-text.Width(p.foundHere(isHit)))+p.foundHere(isHit))
+			}
+			out = append(out, p.drawMessage(r.Text, w, isHit, found)...)
+			continue
+		}
+		open := slices.DeleteFunc(slices.Clone(m.Calls), func(c chat.ToolCall) bool { return done[c.ID] })
+		if m.Text == "" && len(open) == 0 && !isHit {
+			continue
+		}
+		out = append(out, p.speakerLine(m)+p.foundHere(isHit))
+		if m.Text != "" {
+			out = append(out, p.drawMessage(m.Text, w, isHit, found)...)
+		}
+		for _, c := range open {
+			out = append(out, "  "+p.callLine(c, nil, w-2))
 		}
 	}
 	return out, hit
+}
+
+// callLine says what a call asked for, and how it went.
+func (p *Pane) callLine(c chat.ToolCall, r *chat.ToolResult, w int) string {
+	g := p.styles.Glyphs
+	mark, name := g.Run, c.Name
+	switch {
+	case r == nil:
+	case r.Interrupted:
+		mark, name = g.Stopped, r.Name
+	case r.Denied, r.IsError, r.ExitCode != nil && *r.ExitCode != 0:
+		mark, name = g.Fail, r.Name
+	default:
+		mark, name = g.OK, r.Name
+	}
+	line := text.Inline(mark + " " + name + "  " + chat.Gist(c.Args))
+	return p.styles.Tool.Render(text.Truncate(strings.TrimRight(line, " "), max(1, w), p.styles.Glyphs.Ellipsis))
+}
+
+// foundHere stands behind the first line of the message that a search found.
+func (p *Pane) foundHere(hit bool) string {
+	if !hit {
+		return ""
+	}
+	return p.styles.Dim.Render("  found here")
 }
 
 // drawMessage is a message in a few rows. Of the one that was found, the rows around the first
@@ -165,25 +208,15 @@ func (p *Pane) markFound(line string, found []string) string {
 	return b.String() + p.styles.Text.Render(line)
 }
 
-func (p *Pane) speakerLine(m chat.Message, hit bool) string {
-	who := p.styles.Dim.Render(string(m.Role))
+func (p *Pane) speakerLine(m chat.Message) string {
 	switch m.Role {
 	case chat.RoleUser:
-		who = p.styles.User.Render(text.Inline(m.From.Words()))
+		return p.styles.User.Render(text.Inline(m.From.Words()))
 	case chat.RoleAssistant:
-		who = p.styles.Assistant.Render("Hermes")
-	case chat.RoleTool:
-		name := "tool"
-		if m.Result != nil {
-			name = text.Inline(m.Result.Name)
-		}
-		who = p.styles.Tool.Render(name)
-	case chat.RoleSystem:
+		return p.styles.Assistant.Render("Hermes")
+	case chat.RoleTool, chat.RoleSystem:
 	}
-	if hit {
-		who += p.styles.Dim.Render("  found here")
-	}
-	return who
+	return p.styles.Dim.Render(string(m.Role))
 }
 
 // shortPath shows a path as shells do: the person's own folder is ~.

@@ -193,3 +193,30 @@ func TestThePreviewStandsAtTheHitAndSaysWithWhatItWasHeld(t *testing.T) {
 		}
 	}
 }
+
+// A call stands once in the preview, with what it asked for and how it went; what a person ran
+// stands there as they wrote it, with what came of it.
+func TestThePreviewShowsACallOnceWithWhatItAskedFor(t *testing.T) {
+	p, _ := opened(t, 3)
+	p.Resize(120, 40)
+	call := func(id, command string) []chat.ToolCall {
+		return []chat.ToolCall{{ID: id, Name: "terminal", Args: []byte(`{"command":"` + command + `"}`)}}
+	}
+	p.preview.messages = []chat.Message{
+		{ID: 1, Role: chat.RoleUser, Text: "$ seq 2"},
+		{ID: 2, Role: chat.RoleAssistant, From: chat.Person(), Calls: call("own", "seq 2")},
+		{ID: 3, Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "own", Name: "terminal", Text: "1\n2"}},
+		{ID: 4, Role: chat.RoleAssistant, Calls: call("a", "make test")},
+		{ID: 5, Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "a", Name: "terminal", Text: "broken", IsError: true}},
+		{ID: 6, Role: chat.RoleAssistant, Text: "Again.", Calls: call("b", "make again")},
+	}
+	lines, _ := p.drawMessages(40, nil)
+	got := text.Sanitize(strings.Join(lines, "|"))
+	if want := "You|  $ seq 2|  1|  2|✕ terminal  make test|  broken|Hermes|  Again.|  ▶ terminal  make again"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	p.preview.at = 5
+	if lines, hit := p.drawMessages(40, []string{"broken"}); hit != 4 || !strings.Contains(text.Sanitize(lines[4]), "found here") {
+		t.Errorf("the hit is in row %d: %q", hit, lines)
+	}
+}
