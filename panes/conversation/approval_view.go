@@ -114,8 +114,10 @@ type answerPlace struct{ row, from, to int }
 func (a *approval) placeAnswers(ask event.ApprovalAsked, w int) ([]string, []answerPlace) {
 	const endless = 1 << 20
 	list := a.answerButtons(ask)
-	if rows, places := a.fillRows(nameGrants(list, ask), endless); text.Width(rows[0]) <= w {
-		return rows, places
+	for _, most := range []int{endless, shortGrant} {
+		if rows, places := a.fillRows(nameGrants(list, ask, most), endless); text.Width(rows[0]) <= w {
+			return rows, places
+		}
 	}
 	return a.fillRows(list, w)
 }
@@ -151,8 +153,13 @@ func (a *approval) answerByClick(ask event.ApprovalAsked, x, y int) (tea.Cmd, bo
 	return nil, false
 }
 
-// nameGrants is the buttons with what "this session" covers on the button itself.
-func nameGrants(list []button, ask event.ApprovalAsked) []button {
+// shortGrant is how much of what "this session" covers is on its button where all of it has no
+// room.
+const shortGrant = 30
+
+// nameGrants is the buttons with what "this session" covers on the button itself, in at most most
+// cells.
+func nameGrants(list []button, ask event.ApprovalAsked, most int) []button {
 	out := append([]button(nil), list...)
 	for i, b := range out {
 		if _, rest, ok := strings.Cut(ask.Scope, `"`); ok && b.decision.Span() == event.DecisionSession {
@@ -163,7 +170,7 @@ func nameGrants(list []button, ask event.ApprovalAsked) []button {
 			if what == "" {
 				continue
 			}
-			out[i].label += `: "` + text.Truncate(oneLine(revealHidden(what, nil)), 30, "…") + `"`
+			out[i].label += `: "` + text.Truncate(oneLine(revealHidden(what, nil)), most, "…") + `"`
 		}
 	}
 	return out
