@@ -32,6 +32,7 @@ type sessionStatus struct {
 	away      bool              // nobody answers: what would be asked is refused
 	answering bool              // what comes says what the phase is
 	call      event.ToolStarted // the newest call: the row says more of it than its name
+	running   map[string]bool   // calls of the model that run
 	provider  string            // of model
 	model     string
 	backend   string
@@ -46,7 +47,7 @@ type sessionStatus struct {
 func (s *status) statusOf(uid string) *sessionStatus {
 	st := s.sessions[uid]
 	if st == nil {
-		st = &sessionStatus{waits: map[string]bool{}}
+		st = &sessionStatus{waits: map[string]bool{}, running: map[string]bool{}}
 		s.sessions[uid] = st
 	}
 	return st
@@ -113,6 +114,7 @@ func (f *frame) reloadStanding(at time.Time) {
 		was := s.busy
 		s.busy = false
 		clear(s.waits)
+		clear(s.running)
 		if f.opt.Standing == nil || uid == "" { // before the first session nobody is asked
 			continue
 		}
@@ -148,11 +150,16 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 		if !s.busy { // its start was lost
 			s.busy, s.since = true, e.At
 		}
-		s.phase = s.phaseText(ev, e.At, max(12, min(maxDoing, f.w/5)))
+		s.phase = s.phaseText(ev, e.At, f.w)
 		s.answering = ev.Kind == event.PhaseStreaming
 		s.told, s.heard = ev, e.At
 	case event.ToolStarted:
 		s.call = ev
+		if e.Parent == "" {
+			s.running[ev.Call.ID] = true
+		}
+	case event.ToolEnded:
+		delete(s.running, ev.Result.CallID)
 	case event.ReasoningDelta:
 		s.setActivity("thinking")
 		s.heard = e.At
@@ -163,6 +170,7 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 		took := e.At.Sub(s.since)
 		s.busy, s.phase, s.told = false, "", event.TurnPhase{}
 		clear(s.waits)
+		clear(s.running)
 		return f.turnEnded(ev, took)
 	case event.UsageTick:
 		s.context, s.window = ev.Context, cmp.Or(ev.Window, s.window) // what does not know it takes nothing away
@@ -178,9 +186,13 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 	return nil
 }
 
-// maxDoing is how much of a command the status row says at most: a fifth of it, so that the price
-// has room.
-const maxDoing = 28
+// How much of a command the status row says: a fifth of it, so that the price has room. A narrow
+// row says more of what runs, and not where.
+const (
+	leastDoing = 12
+	maxDoing   = 28
+	narrowRow  = 50
+)
 
 // setActivity says what an answer brings now: a model that thinks for a minute shows nothing else
 // in the meantime.
@@ -190,9 +202,13 @@ func (s *sessionStatus) setActivity(what string) {
 	}
 }
 
-// phaseText is what the row says in a phase. That a tool runs is said with what it runs, and where.
-func (s *sessionStatus) phaseText(p event.TurnPhase, at time.Time, room int) string {
-	c := s.call
+// phaseText is what a row of w cells says in a phase. That a tool runs is said with what it runs,
+// and where.
+func (s *sessionStatus) phaseText(p event.TurnPhase, at time.Time, w int) string {
+	c, room := s.call, max(leastDoing, min(maxDoing, w/5))
+	if w < narrowRow {
+		room = w / 2
+	}
 	if c.Call.Name == "" || p.Kind != event.PhaseRunning || p.Tool != c.Call.Name {
 		return phaseWords(p, at)
 	}
@@ -204,7 +220,7 @@ func (s *sessionStatus) phaseText(p event.TurnPhase, at time.Time, room int) str
 		what = c.Call.Name + " " + what
 	}
 	what = "running " + text.Truncate(oneLine(text.Sanitize(what)), room, "…")
-	if c.Backend != "" {
+	if c.Backend != "" && w >= narrowRow {
 		what += " in " + c.Backend
 	}
 	return what
@@ -220,6 +236,8 @@ func (s *sessionStatus) phaseNow(now time.Time) string {
 	switch {
 	case s.told.Kind == event.PhaseRetrying:
 		return phaseWords(s.told, now)
+	case s.told.Kind == event.PhaseRunning && len(s.running) > 1:
+		return fmt.Sprintf("running %d calls", len(s.running))
 	case s.heard.IsZero(), quiet < quietAfter:
 		return s.phase
 	case s.told.Kind == event.PhaseWaiting, s.told.Kind == event.PhaseStreaming:

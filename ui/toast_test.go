@@ -91,13 +91,24 @@ func TestTheRowSaysWhatRunsAndWhere(t *testing.T) {
 			"retrying in a moment (network); any key: now, esc: stop",
 		},
 	} {
-		if got := s.phaseText(c.phase, at, maxDoing); got != c.want {
+		if got := s.phaseText(c.phase, at, 160); got != c.want {
 			t.Errorf("%+v: %q, not %q", c.phase, got, c.want)
 		}
 	}
+	s.told = event.TurnPhase{Kind: event.PhaseRunning, Tool: "terminal"}
+	if got := s.phaseText(s.told, at, 40); got != "running pytest -q" {
+		t.Errorf("in a narrow row: %q", got)
+	}
+	s.phase, s.running = "running pytest -q", map[string]bool{"a": true, "b": true}
+	if got := s.phaseNow(at); got != "running 2 calls" {
+		t.Errorf("%q", got)
+	}
+	if delete(s.running, "a"); s.phaseNow(at) != "running pytest -q" {
+		t.Errorf("%q", s.phaseNow(at))
+	}
 	s.call = event.ToolStarted{Gist: "weather.py"}
 	s.call.Call.Name = "read_file"
-	if got := s.phaseText(event.TurnPhase{Kind: event.PhaseRunning, Tool: "read_file"}, at, maxDoing); got != "running read_file weather.py" {
+	if got := s.phaseText(event.TurnPhase{Kind: event.PhaseRunning, Tool: "read_file"}, at, 160); got != "running read_file weather.py" {
 		t.Errorf("%q", got)
 	}
 	s.phase, s.answering = "streaming", true
