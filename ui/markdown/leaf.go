@@ -91,7 +91,7 @@ func (l *leaf) copyChildren(to, from ast.Node) {
 	said := "" // the parser cuts one text into many
 	for c := from.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
-			said += l.d.plainText(t) + lineBreak(t)
+			said += l.d.markMaths(t) + lineBreak(t)
 			continue
 		}
 		l.addText(to, simpleMaths(said))

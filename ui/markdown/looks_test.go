@@ -49,15 +49,42 @@ func TestSimpleMathsIsWrittenOut(t *testing.T) {
 }
 
 func TestMathsInAnAnswer(t *testing.T) {
-	got := NewRenderer(&style.Styles{Plain: true}).Render("So *he* said: $E = mc^2$, and $a_1$.", 60)[0]
-	if got := text.Sanitize(got); got != "So he said: E = mc², and a₁." {
-		t.Errorf("%q", got)
+	for src, want := range map[string]string{
+		"So *he* said: $E = mc^2$, and $a_1$.":        "So he said: E = mc², and a₁.",
+		`So \(E = mc^2\), and \[ a_1 \].`:             "So E = mc², and a₁.",
+		"It is\n$$\nE = mc^2\n$$\nas he said.":        "It is E = mc² as he said.",
+		"It is\n\\[\nE = mc^2\n\\]\nas he said.":      "It is E = mc² as he said.",
+		`\(\frac{a}{b}\), \[x\] &amp; \(a &lt; b\)`:   `(\frac{a}{b}), [x] & a < b`,
+		`f\(x=1\) and \\(y\\) and [a\]\(b\)`:          `f(x=1) and \(y\) and [a](b)`,
+		"`$E = mc^2$` and `\\(a_1\\)` cost $5 and $6": `$E = mc^2$ and \(a_1\) cost $5 and $6`,
+	} {
+		got := NewRenderer(&style.Styles{Plain: true}).Render(src, 60)
+		if got := strings.TrimSpace(text.Sanitize(strings.Join(got, " "))); got != want {
+			t.Errorf("%q is drawn %q, want %q", src, got, want)
+		}
 	}
 }
 
 func FuzzSimpleMaths(f *testing.F) {
 	f.Add("$E = mc^2$ $a_{$")
 	f.Fuzz(func(_ *testing.T, s string) { simpleMaths(s) })
+}
+
+func TestTaskListsAreTicked(t *testing.T) {
+	lines := NewRenderer(&style.Styles{Plain: true}).Render("- [x] done\n- [ ] open\n  - [X] below", 24)
+	if got := text.Sanitize(strings.Join(lines, "|")); got != "[✓] done|[ ] open|    [✓] below|" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestACodeBlockNamesItsLanguage(t *testing.T) {
+	lines := NewRenderer(&style.Styles{Plain: true}).Render("```go\nx\ty\n\nz\n```", 24)
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	if got := strings.Join(lines, "|"); got != "╭ go|│ x   y|│|│ z|" {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestLongCodeLinesHaveAMarkWhereTheyGoOn(t *testing.T) {

@@ -4,10 +4,13 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/yuin/goldmark/ast"
 )
 
-// Simple maths is written the way people write it without a formula editor: $E = mc^2$ is E = mc².
-// What is not simple stays as it was written: half a formula is worse than its source.
+// Simple maths is written the way people write it without a formula editor: $E = mc^2$ is E = mc²,
+// and so are \(E = mc^2\) and \[E = mc^2\]. What is not simple stays as it was written: half a
+// formula is worse than its source.
 
 // maxFormula bounds what is looked at.
 const maxFormula = 120
@@ -15,10 +18,51 @@ const maxFormula = 120
 // formula finds what stands between dollars. A price has a blank before its next dollar, a variable
 // of a shell a letter behind it.
 var formula = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\$\$?([^\s$](?:[^$\n]*[^\s$])?)\$\$?`)
+	return regexp.MustCompile(`\$\$\s*([^$\n]+?)\s*\$\$|\$([^\s$](?:[^$\n]*[^\s$])?)\$`)
 })
 
+// Marks of \( \) \[ \], which Markdown takes for brackets. They are in no text of ours.
+const (
+	openRound  = "\x0e"
+	closeRound = "\x0f"
+	openBox    = "\x10"
+	closeBox   = "\x11"
+)
+
+var (
+	marksOfMaths = sync.OnceValue(func() *strings.Replacer {
+		return strings.NewReplacer(`\\`, `\\`, `\(`, openRound, `\)`, closeRound, `\[`, openBox, `\]`, closeBox)
+	})
+	bracketsOfMarks = sync.OnceValue(func() *strings.Replacer {
+		return strings.NewReplacer(openRound, "(", closeRound, ")", openBox, "[", closeBox, "]")
+	})
+	marked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\W)[\x0e\x10][^\x0e-\x11]+[\x0f\x11]`) })
+)
+
+// markMaths is the plain text of t with marks where a formula may begin and end.
+func (d *draw) markMaths(t *ast.Text) string {
+	v := string(t.Segment.Value(d.src))
+	if t.IsRaw() || !strings.Contains(v, `\(`) && !strings.Contains(v, `\[`) && !strings.Contains(v, `\)`) && !strings.Contains(v, `\]`) {
+		return d.plainText(t)
+	}
+	var b strings.Builder
+	for rest := marksOfMaths().Replace(v); rest != ""; {
+		at := strings.IndexAny(rest, openRound+closeRound+openBox+closeBox)
+		if at < 0 {
+			at = len(rest)
+		}
+		b.WriteString(unescape([]byte(rest[:at])))
+		b.WriteString(rest[at:min(at+1, len(rest))])
+		rest = rest[min(at+1, len(rest)):]
+	}
+	return b.String()
+}
+
 func simpleMaths(s string) string {
+	if strings.ContainsAny(s, openRound+openBox) {
+		s = marked().ReplaceAllStringFunc(s, sayMarked)
+	}
+	s = bracketsOfMarks().Replace(s)
 	if strings.Count(s, "$") < 2 {
 		return s
 	}
@@ -28,12 +72,27 @@ func simpleMaths(s string) string {
 		if m[0] > 0 && wordByte(s[m[0]-1]) || m[1] < len(s) && wordByte(s[m[1]]) {
 			continue
 		}
-		if said, ok := sayFormula(s[m[2]:m[3]]); ok {
+		from, to := m[2], m[3]
+		if from < 0 {
+			from, to = m[4], m[5]
+		}
+		if said, ok := sayFormula(s[from:to]); ok {
 			b.WriteString(s[done:m[0]] + said)
 			done = m[1]
 		}
 	}
 	return b.String() + s[done:]
+}
+
+// sayMarked is a formula between marks, with what stands before it. One letter in brackets is most
+// often that.
+func sayMarked(m string) string {
+	at := strings.IndexAny(m, openRound+openBox)
+	inner := strings.TrimSpace(m[at+1 : len(m)-1])
+	if said, ok := sayFormula(inner); ok && len(inner) > 1 {
+		return m[:at] + said
+	}
+	return m
 }
 
 func wordByte(c byte) bool {
