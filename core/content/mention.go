@@ -213,7 +213,11 @@ func Describe(cwd, text string) []string {
 		case n.info.IsDir():
 			out = append(out, strings.TrimSuffix(word, "/")+"/ · folder")
 		default:
-			out = append(out, word+" · "+Kilobytes(n.info.Size()))
+			size := Kilobytes(n.info.Size())
+			if n.info.Size() > maxMentionText && !hasImageName(word) {
+				size += fmt.Sprintf(", of a text the first %d kB", maxMentionText>>10)
+			}
+			out = append(out, word+" · "+size)
 		}
 	}
 	return out

@@ -72,9 +72,9 @@ func TestAPastedTextReachesNothingElse(t *testing.T) {
 }
 
 func TestDescribeSaysWhatWouldBeAttached(t *testing.T) {
-	dir := project(t, map[string]string{"main.go": strings.Repeat("x", 2100), "src/a": "", ".env": ""})
-	got := Describe(dir, "@main.go @src @diff @https://example.org/x, @.env @nobody @main.go")
-	want := []string{"main.go · 2 kB", "src/ · folder", "diff", "https://example.org/x · web page", ".env · not attached: it is hidden; /attach attaches it"}
+	dir := project(t, map[string]string{"main.go": strings.Repeat("x", 2100), "src/a": "", ".env": "", "long.txt": strings.Repeat("x", 100<<10)})
+	got := Describe(dir, "@main.go @long.txt @src @diff @https://example.org/x, @.env @nobody @main.go")
+	want := []string{"main.go · 2 kB", "long.txt · 102 kB, of a text the first 64 kB", "src/ · folder", "diff", "https://example.org/x · web page", ".env · not attached: it is hidden; /attach attaches it"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
