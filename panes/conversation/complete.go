@@ -66,7 +66,7 @@ func (p *Pane) completeCommand(prefix string) []compose.Item {
 	var out []compose.Item
 	offered := map[int]bool{}
 	for _, m := range rank.Find(prefix, entries) {
-		if at := command[m.Index]; !offered[at] && len(out) < maxOffers {
+		if at := command[m.Index]; !offered[at] {
 			offered[at] = true
 			guess := m.Guess || !strings.HasPrefix(strings.ToLower(entries[m.Index].Name), strings.ToLower(prefix))
 			out = append(out, offerCommand(all[at], prefix, guess))

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"hermes/core/provider/modeltest"
+	"hermes/ui"
+	"hermes/ui/style"
 	"hermes/ui/uitest"
 )
 
@@ -148,9 +150,11 @@ func TestARefusedKeyLeadsToConnect(t *testing.T) {
 // A vendor of the catalogue is chosen from the list, asked with the key, and offers its own models;
 // the themes are shown on the screen while the arrows move among them.
 func TestConnectTakesAVendorOfTheCatalogue(t *testing.T) {
-	m := modeltest.NewScript(t, modeltest.Script{Models: []modeltest.Model{{ID: "vendor-large"}, {ID: "vendor-small"}}})
+	m := modeltest.NewScript(t, modeltest.Script{Models: []modeltest.Model{{ID: "vendor-large"}, {ID: "vendor-small"}}, Turns: []modeltest.Turn{{Text: "Hi."}}})
 	h := newHome(t, "display:\n  theme: default\nproviders:\n  mistral:\n    base_url: "+m.URL+"\n")
-	s := h.open()
+	colours := style.True
+	s := h.screen(160, 44, ui.Options{Level: &colours}, "")
+	s.WaitFor("asks for risky things") // the store is open
 	say(s, "/connect")
 	s.WaitFor("MISTRAL_API_KEY")
 	s.Type("mist")
