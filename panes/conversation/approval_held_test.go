@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes/core/event"
+	"hermes/ui/text"
 )
 
 // A key that is held down allows one call, and not the one that follows it, however long it is
@@ -43,5 +44,20 @@ func TestAnotherTextIsReadAgain(t *testing.T) {
 	picture(t, o, 40, 12)
 	if hit(p, o, "o"); len(w.log) != 1 {
 		t.Errorf("did %q", w.log)
+	}
+}
+
+// What "this session" covers is on its button whole where the row has room for it.
+func TestWhatASessionCoversIsOnItsButton(t *testing.T) {
+	command := "make a/quite/long/path/of/a/target all"
+	_, _, o := box(t, asking("ap", command, start.Add(time.Hour)))
+	a := o.(*approval)
+	ask, _ := a.currentAsk()
+	for w, want := range map[int]string{
+		130: `This session: "` + command + `" `, 104: `This session: "make a/quite/long/path/of/a/t…" `, 70: "This session  ",
+	} {
+		if rows, _ := a.placeAnswers(ask, w); !strings.Contains(text.Sanitize(rows[0]), want) {
+			t.Errorf("%d cells: %q", w, rows)
+		}
 	}
 }

@@ -487,18 +487,3 @@ func TestAPrefixIsChosenAndShown(t *testing.T) {
 		t.Errorf("it does not say what it would cover:\n%s", v)
 	}
 }
-
-// What "this session" covers is on its button whole where the row has room for it.
-func TestWhatASessionCoversIsOnItsButton(t *testing.T) {
-	command := "make a/quite/long/path/of/a/target all"
-	_, _, o := box(t, asking("ap", command, start.Add(time.Hour)))
-	a := o.(*approval)
-	ask, _ := a.currentAsk()
-	for w, want := range map[int]string{
-		130: `This session: "` + command + `" `, 104: `This session: "make a/quite/long/path/of/a/t…" `, 70: "This session  ",
-	} {
-		if rows, _ := a.placeAnswers(ask, w); !strings.Contains(text.Sanitize(rows[0]), want) {
-			t.Errorf("%d cells: %q", w, rows)
-		}
-	}
-}

@@ -73,7 +73,8 @@ func TestConnectFromInsideTheProgram(t *testing.T) {
 	}
 }
 
-// completed types /model with the begin of a name, sees the whole one offered, and empties the line.
+// completed types /model with the begin of a name, sees the whole one offered, and empties the
+// line.
 func completed(t *testing.T, s *uitest.Screen, begin, whole string) {
 	t.Helper()
 	s.Type("/model " + begin)
