@@ -52,6 +52,19 @@ func TestAnApprovalInsideOfACallWaitsToo(t *testing.T) {
 	}
 }
 
+// Of a script stands there what it printed, not the object that tells a model of it.
+func TestWhatAScriptPrintedIsShown(t *testing.T) {
+	none := 0
+	p := open(t, &world{})
+	say(p, event.MessageAdded{Message: assistant(2, "", toolCall("c", "count.py"))}, event.ToolStarted{Call: toolCall("c", "count.py")})
+	say(p, event.ToolEnded{Result: chat.ToolResult{
+		CallID: "c", ExitCode: &none, Text: `{"status":"success","output":"forty\nfiles\n","exit_code":0,"isolation":"pidns"}`,
+	}})
+	if v := seen(p); !strings.Contains(v, "↳ forty") || !strings.Contains(v, "  files") || strings.Contains(v, "success") {
+		t.Errorf("\n%s", v)
+	}
+}
+
 func TestAFailureSaysWhy(t *testing.T) {
 	two := 2
 	for want, r := range map[string]chat.ToolResult{

@@ -175,7 +175,7 @@ func lastSaid(r *chat.ToolResult) string {
 // printedEnd is the end of what a command printed, without the lines below it that tell the model
 // how it ended: the state says it, and warnings stand below.
 func printedEnd(r *chat.ToolResult, most int) string {
-	t := lastBytes(r.Text, most)
+	t := lastBytes(outputIn(r.Text), most)
 	for {
 		t = strings.TrimRight(t, "\r\n \t")
 		at := strings.LastIndexByte(t, '\n') + 1
@@ -188,6 +188,19 @@ func printedEnd(r *chat.ToolResult, most int) string {
 		}
 		t = t[:at]
 	}
+}
+
+// outputIn is what a script printed, where a result is the object that tells of one; else the text
+// as it is.
+func outputIn(text string) string {
+	var o struct {
+		Output    string  `json:"output"`
+		Isolation *string `json:"isolation"`
+	}
+	if !strings.HasPrefix(text, "{") || json.NewDecoder(strings.NewReader(text)).Decode(&o) != nil || o.Isolation == nil {
+		return text
+	}
+	return o.Output
 }
 
 // errorIn is the error in a result that is an object for programs, as scripts have it; "" in any
@@ -214,7 +227,7 @@ func (c *call) insideLines(w int) []string {
 	}
 	var out []string
 	if n > limit {
-		out = append(out, leftMargin(w)+"  "+c.e.s.Dim.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(n-limit)+" calls before"))
+		out = append(out, leftMargin(w)+"  "+c.e.s.Dim.Render(c.e.s.Glyphs.Ellipsis+" "+text.Count(n-limit, "call", "calls")+" before"))
 	}
 	for _, k := range c.inside[max(0, n-limit):] {
 		lines := []string{k.drawLine(w - 2)}
