@@ -11,7 +11,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -137,11 +139,7 @@ func (p *openedPart) Start(context.Context) error {
 	for _, n := range r.Notes {
 		a.publishNotice(event.Warn, n, "")
 	}
-	if len(a.opts.Session.Toolsets) == 0 { // else those of the settings do not count
-		if err := a.Tools.Unknown(a.Config().Toolsets); err != nil {
-			a.publishNotice(event.Warn, a.Config().Origin("toolsets")+": "+err.Error(), "the agent has no tool of that name")
-		}
-	}
+	a.tellWrongNames()
 	for _, b := range a.Pool.List("") {
 		a.Bus.Publish(event.Header{}, event.BackendChanged{Name: b.Name, Kind: b.Kind, Image: b.Image, From: b.State, To: b.State, Cause: b.Cause})
 	}
@@ -150,6 +148,21 @@ func (p *openedPart) Start(context.Context) error {
 	}
 	a.opened = true
 	return nil
+}
+
+// tellWrongNames tells of toolsets and providers of the settings that there are not: the agent
+// would lack tools, or ask another server, and nobody would know why.
+func (a *App) tellWrongNames() {
+	c := a.Config()
+	if len(a.opts.Session.Toolsets) == 0 { // else those of the settings do not count
+		if err := a.Tools.Unknown(c.Toolsets); err != nil {
+			a.publishNotice(event.Warn, c.Origin("toolsets")+": "+err.Error(), "the agent has no tool of that name")
+		}
+	}
+	wrong := CheckProviders(c)
+	for _, key := range slices.Sorted(maps.Keys(wrong)) {
+		a.publishNotice(event.Warn, fmt.Sprintf("%s: %s: %v", c.Origin(key), key, wrong[key]), "its model is looked for elsewhere")
+	}
 }
 
 // OpeningNotices are what was said while the App was being opened, for those who could not listen

@@ -226,6 +226,15 @@ func TestAToolsetThatThereIsNotIsSaidAtTheStart(t *testing.T) {
 	leave(t, s)
 }
 
+// So is a provider: its model would be asked for elsewhere.
+func TestAProviderThatThereIsNotIsSaidAtTheStart(t *testing.T) {
+	h, server := homeWith(t, modeltest.Turn{Text: "Hello."})
+	h.configure(strings.Replace(serverSettings(server), "provider: scripted", "provider: scriptd", 1))
+	if r := h.run("run", "hi"); !strings.Contains(r.err, `config.yaml:2: model.provider: there is no provider "scriptd", did you mean scripted?`) {
+		t.Errorf("hermes run: %+v", r)
+	}
+}
+
 // One key goes through every level, and says each in words.
 func TestOneKeyGoesThroughEveryLevel(t *testing.T) {
 	t.Parallel()
