@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"hermes/core/event"
 	library "hermes/core/skill"
 	"hermes/core/tool"
-	"hermes/core/tool/builtin"
 	"hermes/skills"
 )
 
@@ -265,22 +263,5 @@ func TestManageKeepsThatStrangersSpoke(t *testing.T) {
 	h, err := d.library.Edits.History("own")
 	if err != nil || len(h.Versions) == 0 || !h.Versions[len(h.Versions)-1].Tainted {
 		t.Errorf("%+v %v", h, err)
-	}
-}
-
-// Actions have names of tools: whoever lacks those tools is told of the actions all the same.
-func TestTheActionsOfSkillManageAreToldWithoutToolsForFiles(t *testing.T) {
-	t.Parallel()
-	tools := slices.Concat(builtin.All(builtin.Deps{}).Tools, Tools(Options{
-		Library: newDesk(t).library, Project: func(string) string { return "" }, Audience: func(string) library.Audience { return library.Audience{} },
-	}))
-	r, err := tool.NewRegistry(tools...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range r.Specs("", []string{"skills"}) {
-		if s.Name == "skill_manage" && !strings.Contains(s.Description, "write_file and remove_file") {
-			t.Errorf("its actions are not told: %s", s.Description)
-		}
 	}
 }
