@@ -9,6 +9,8 @@ TESTFLAGS ?= -timeout 20m
 
 # Every call of go below has these flags: with -trimpath here and without it there, each package would be compiled twice.
 export GOFLAGS := $(strip $(GOFLAGS) -tags=$(TAGS) -trimpath -buildvcs=false)
+# Without it go leaves SQLite out where there is no C compiler, and fails minutes later with words about sqlite3.
+export CGO_ENABLED := 1
 
 # The far programs: static, the same bytes from the same source and Go, and compiled only when what they are made of has changed.
 RUNNERS := $(foreach arch,amd64 arm64,pool/runner/embedded/programs/linux-$(arch).gz)
