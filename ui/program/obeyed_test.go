@@ -135,7 +135,7 @@ func TestAnEditedCommandRunsInPlaceOfTheModels(t *testing.T) {
 	s.WaitFor("❯ rm one.txt ")
 	s.Type(enter)
 	s.WaitFor("Only the first one, then.")
-	if p := s.WaitFor("ready"); strings.Contains(p, "two.txt") || !strings.Contains(p, "✓ terminal") {
+	if p := s.WaitFor("ready"); strings.Contains(p, "rm one.txt t") || strings.Contains(p, "two.txt") || !strings.Contains(p, "✓ terminal") {
 		t.Errorf("the call shows another command than ran:\n%s", p)
 	}
 	for name, want := range map[string]bool{"one.txt": false, "two.txt": true} {
@@ -370,6 +370,8 @@ func TestTheCardOfHelpIsWhole(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{80, 24}, {120, 40}, {160, 44}} {
 		s := h.screen(size.w, size.h, ui.Options{}, "")
 		s.WaitFor("❯ Ask")
+		s.Type("a draft")
+		s.WaitFor("❯ a draft")
 		s.Type("\x1bOP")
 		p := s.WaitFor("─ Help ")
 		_, card, _ := strings.Cut(p, "search keys and commands")
@@ -387,7 +389,8 @@ func TestTheCardOfHelpIsWhole(t *testing.T) {
 		}
 		s.Type(enter) // who has read it is back, and ran nothing
 		s.WaitGone("─ Help ")
-		s.WaitFor("❯ Ask")
+		s.Settle()
+		s.WaitFor("❯ a draft")
 		leave(t, s)
 	}
 }
