@@ -95,7 +95,8 @@ func TestAWordInAListAnswersNoQuestion(t *testing.T) {
 func TestAnOpenSessionIsGoneTo(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "")
-	s := h.open()
+	s := h.screen(260, 50, ui.Options{}, "") // both of a split are in sight
+	s.WaitFor("asks for risky things")
 	say(s, "$ echo the only one")
 	s.WaitFor("✓ $ ")
 	s.WaitFor("ready")
@@ -108,7 +109,7 @@ func TestAnOpenSessionIsGoneTo(t *testing.T) {
 	s.WaitFor("enter open")
 	s.Type("\x1bo") // alt+o: beside
 	s.Settle()
-	if p := s.WaitFor("ready"); strings.Count(p, "✓ $ ") != 1 {
+	if p := s.Settle(); strings.Count(p, "✓ $ ") != 1 || !strings.Contains(p, "─ 2 New conversation") {
 		t.Errorf("it is open twice:\n%s", p)
 	}
 	leave(t, s)
