@@ -61,3 +61,17 @@ func TestWhatASessionCoversIsOnItsButton(t *testing.T) {
 		}
 	}
 }
+
+// What a call does and why it is asked about are often the same: Why says it once.
+func TestWhySaysAnEffectOnce(t *testing.T) {
+	ask := asking("ap", "make", start.Add(time.Hour))
+	ask.Effects, ask.Reason = []string{"writes main.go", "sends something"}, "writes main.go"
+	_, p, o := box(t, ask)
+	if v := picture(t, o, 80, 24); !strings.Contains(v, "writes main.go") {
+		t.Errorf("the effect is not said:\n%s", v)
+	}
+	hit(p, o, "w")
+	if v := picture(t, o, 80, 24); strings.Count(v, "writes main.go") != 1 || !strings.Contains(v, "asked because: writes main.go") || !strings.Contains(v, "sends something") {
+		t.Errorf("Why says\n%s", v)
+	}
+}

@@ -235,7 +235,9 @@ func (a *approval) drawBody(ask event.ApprovalAsked, w int) []string {
 		out = append(out, "")
 	}
 	for _, e := range ask.Effects {
-		say(s.Warn, e)
+		if !a.why || e != ask.Reason { // else it is said below
+			say(s.Warn, e)
+		}
 	}
 	if len(whole) > 0 {
 		out = append(append(out, ""), whole...)
