@@ -140,8 +140,21 @@ func (p *Pane) overviewRows(h int) []string {
 	if p.over.session != p.session || p.session == "" || !p.isIdle() {
 		return nil
 	}
-	var out []string
-	for _, part := range [][]string{p.contextRows(), p.todoRows(), p.fileRows(), p.processRows()} {
+	parts := [][]string{p.contextRows(), p.todoRows(), p.fileRows(), p.processRows()}
+	out := joinParts(parts)
+	if len(out) > h { // what is to be done goes before what the smaller parts of the context are
+		parts[0] = parts[0][:min(len(parts[0]), 2)]
+		out = joinParts(parts)
+	}
+	if len(out) > h {
+		out = append(out[:max(0, h-1):max(0, h-1)], p.styles.Faint.Render(" "+p.styles.Glyphs.Ellipsis))
+	}
+	return out
+}
+
+// joinParts are parts one below the other, an empty row between them.
+func joinParts(parts [][]string) (out []string) {
+	for _, part := range parts {
 		if len(part) == 0 {
 			continue
 		}
@@ -149,9 +162,6 @@ func (p *Pane) overviewRows(h int) []string {
 			out = append(out, "")
 		}
 		out = append(out, part...)
-	}
-	if len(out) > h {
-		out = append(out[:max(0, h-1):max(0, h-1)], p.styles.Faint.Render(" "+p.styles.Glyphs.Ellipsis))
 	}
 	return out
 }

@@ -54,6 +54,11 @@ func TestTheOverviewGivesWayToWhatRunsAndToWhoReads(t *testing.T) {
 	if v := p.View(); !strings.Contains(v, "31% of 200k") || strings.Contains(v, "[2J") {
 		t.Fatalf("at rest:\n%s", v)
 	}
+	p.Resize(38, 12)
+	if v := p.View(); !strings.Contains(v, "31% of 200k") || !strings.Contains(v, "find the slow test") || !strings.Contains(v, "ttl.go") {
+		t.Errorf("what is to be done has no room:\n%s", v)
+	}
+	p.Resize(44, 30)
 	p.all(here, event.TurnStarted{}, started("c", "pytest -q"), printed("c", 0, lines(0, 90)))
 	if v := p.View(); strings.Contains(v, "Context") {
 		t.Errorf("a running call has the pane:\n%s", v)
