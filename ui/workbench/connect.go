@@ -163,7 +163,7 @@ func (c *connecting) askKey(problem string) tea.Cmd {
 	case s.HasKey:
 		hint = "enter keeps the one that is there"
 	case s.Own:
-		hint = "enter without one, if it wants none"
+		hint = "empty, if it wants none"
 	}
 	return showOverlay(ui.NewPrompt(ui.PromptOptions{
 		Title: "Key for " + s.Name, Placeholder: hint, Secret: true, Problem: problem,
