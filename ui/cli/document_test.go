@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	_ "hermes/pool/kinds" // whose keys the document lists
 	"hermes/themes"
 	"hermes/ui/cli"
+	"hermes/ui/text"
 )
 
 const (
@@ -283,5 +285,69 @@ func writeDoc(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Captures of a screen are there in four sizes, and in each of them every border stands where it
+// belongs.
+func TestCapturesAreWholeInFourSizes(t *testing.T) {
+	files, err := filepath.Glob("../../docs/screens/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sized := regexp.MustCompile(`/([a-z-]+)-(\d+)x(\d+)\.txt$`)
+	sizes := map[string][]string{}
+	for _, path := range files {
+		m := sized.FindStringSubmatch(path)
+		if m == nil {
+			continue
+		}
+		sizes[m[1]] = append(sizes[m[1]], m[2]+"x"+m[3])
+		w, _ := strconv.Atoi(m[2])
+		h, _ := strconv.Atoi(m[3])
+		rows := strings.Split(strings.TrimRight(readDoc(t, path), "\n"), "\n")
+		if len(rows) > h {
+			t.Errorf("%s has %d rows", path, len(rows))
+		}
+		for i, row := range rows {
+			wide := text.Width(row)
+			ends := strings.HasSuffix(row, "│") || strings.HasSuffix(row, "╮") || strings.HasSuffix(row, "╯")
+			if wide > w || ends && wide < w && i > 0 && i < h-1 {
+				t.Errorf("%s: row %d has %d cells: %s", path, i+1, wide, row)
+			}
+		}
+	}
+	for name, got := range sizes {
+		if len(got) != 4 {
+			t.Errorf("%s is there in %s", name, got)
+		}
+	}
+	if len(sizes) < 20 {
+		t.Errorf("only %d screens", len(sizes))
+	}
+}
+
+// The pictures of the README are drawn by make docs, in colours.
+func TestThePicturesOfTheReadmeAreDrawnByMakeDocs(t *testing.T) {
+	scripts, err := filepath.Glob("../../.ci/docs*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := ""
+	for _, path := range scripts {
+		made += readDoc(t, path)
+	}
+	pictures := regexp.MustCompile(`!\[[^]]+\]\(docs/screens/([^)]+)\)`).FindAllStringSubmatch(readDoc(t, readme), -1)
+	if len(pictures) == 0 {
+		t.Fatal("there are none")
+	}
+	for _, m := range pictures {
+		colours := map[string]bool{}
+		for _, c := range regexp.MustCompile(`fill="(#[0-9a-f]{6})"`).FindAllStringSubmatch(readDoc(t, "../../docs/screens/"+m[1]), -1) {
+			colours[c[1]] = true
+		}
+		if !strings.Contains(made, " "+m[1]+" ") || len(colours) < 5 {
+			t.Errorf("%s: drawn by make docs: %v, %d colours", m[1], strings.Contains(made, m[1]), len(colours))
+		}
 	}
 }

@@ -1,5 +1,6 @@
 // Command scripted is a model server for pictures: it answers requests that bring tools with the
-// turns of a file, in order, and all others with one word. It prints its address.
+// turns of a file, in order, and all others with one word. The key "wrong" it refuses. It prints
+// its address.
 package main
 
 import (
@@ -10,11 +11,13 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 type turn struct {
-	Text  string `json:"text"`
-	Calls []call `json:"calls"`
+	Thought string `json:"thought"` // before the text, for two seconds
+	Text    string `json:"text"`
+	Calls   []call `json:"calls"`
 }
 
 type call struct {
@@ -47,6 +50,11 @@ func serveTurns(file string) error {
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"demo-large","context_length":200000},{"id":"demo-small","context_length":32000}]}`)
 	})
 	http.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "Bearer wrong" {
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error"}}`)
+			return
+		}
 		var asked struct {
 			Tools []json.RawMessage `json:"tools"`
 		}
@@ -71,6 +79,11 @@ func answer(w http.ResponseWriter, t turn) {
 			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}},
 		})
 		fmt.Fprintf(w, "data: %s\n\n", line)
+		_ = http.NewResponseController(w).Flush() // a server that cannot sends it at the end
+	}
+	if t.Thought != "" {
+		send(map[string]any{"role": "assistant", "reasoning_content": t.Thought}, nil)
+		time.Sleep(2 * time.Second)
 	}
 	send(map[string]any{"role": "assistant", "content": t.Text}, nil)
 	finish := "stop"
@@ -82,5 +95,6 @@ func answer(w http.ResponseWriter, t turn) {
 		}}}, nil)
 	}
 	send(map[string]any{}, finish)
+	fmt.Fprintf(w, `data: {"id":"1","object":"chat.completion.chunk","model":"demo-large","choices":[],"usage":{"prompt_tokens":6400,"completion_tokens":%d}}`+"\n\n", 20+len(t.Text)/4)
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
