@@ -251,13 +251,13 @@ func (a *approval) Update(msg tea.Msg) (tea.Cmd, bool) {
 // the line, and the question waits in its bar; nothing else counts so early.
 func (a *approval) uncalledKey(ask event.ApprovalAsked, k tea.KeyMsg) (tea.Cmd, bool) {
 	name := k.String()
-	if name == a.pane.keyOf("conversation.answer", "ctrl+y") { // who wanted to open it has it open
-		a.uncalled = false
-		return nil, false
-	}
 	if a.pane.deps.Now().Sub(a.shown) >= deaf {
 		a.uncalled = false
 		return a.handleKey(ask, name)
+	}
+	if name == a.pane.keyOf("conversation.answer", "ctrl+y") { // who wanted to open it has it open
+		a.uncalled = false
+		return nil, false
 	}
 	if k.Type == tea.KeyRunes && !k.Alt {
 		return a.pane.Write(string(k.Runes)), true

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes/core/event"
+	"hermes/ui"
 	"hermes/ui/text"
 )
 
@@ -74,4 +75,32 @@ func TestWhySaysAnEffectOnce(t *testing.T) {
 	if v := picture(t, o, 80, 24); strings.Count(v, "writes main.go") != 1 || !strings.Contains(v, "asked because: writes main.go") || !strings.Contains(v, "sends something") {
 		t.Errorf("Why says\n%s", v)
 	}
+}
+
+// What opened by itself and was seen is left for later by the key that its border names.
+func TestAnApprovalThatOpenedIsLeftForLater(t *testing.T) {
+	w, p, o := askedOver(t, "")
+	w.now = w.now.Add(time.Second)
+	if !hit(p, o, "ctrl+y") || len(w.log) > 0 {
+		t.Errorf("ctrl+y does not close it, or did %q", w.log)
+	}
+}
+
+// askedOver asks for an approval while a text stands in the line. The box is nil where none opens.
+func askedOver(t *testing.T, write string) (*world, *Pane, *approval) {
+	t.Helper()
+	w := &world{}
+	p := open(t, w)
+	p.composer.SetText(write)
+	w.log = nil
+	p.Apply([]event.Envelope{{Header: event.Header{Session: "s", At: start}, Event: asking("ap", "make", w.now.Add(time.Minute))}})
+	for _, m := range drain(p, p.Wake()) {
+		if o, ok := m.(ui.ShowOverlay); ok {
+			box := o.Overlay.(*approval)
+			box.Restyle(p.env.s)
+			box.View(90, 20)
+			return w, p, box
+		}
+	}
+	return w, p, nil
 }

@@ -285,22 +285,7 @@ func TestTheBarNamesItsKeyWhereItIsHeard(t *testing.T) {
 
 // TestAnApprovalOpensByItselfOverAnEmptyLine, and never over what somebody writes.
 func TestAnApprovalOpensByItselfOverAnEmptyLine(t *testing.T) {
-	opened := func(write string) (*world, *Pane, *approval) {
-		w := &world{}
-		p := open(t, w)
-		p.composer.SetText(write)
-		w.log = nil
-		p.Apply([]event.Envelope{{Header: event.Header{Session: "s", At: start}, Event: asking("ap", "make", w.now.Add(time.Minute))}})
-		for _, m := range drain(p, p.Wake()) {
-			if o, ok := m.(ui.ShowOverlay); ok {
-				box := o.Overlay.(*approval)
-				box.Restyle(p.env.s)
-				box.View(90, 20)
-				return w, p, box
-			}
-		}
-		return w, p, nil
-	}
+	opened := func(write string) (*world, *Pane, *approval) { return askedOver(t, write) }
 	if _, _, o := opened("half a thought"); o != nil {
 		t.Fatal("it opens over what somebody writes")
 	}
