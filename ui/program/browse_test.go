@@ -52,7 +52,7 @@ func TestBrowseSearchAndPreview(t *testing.T) {
 	s.Wait("the match in a narrow column", func(p string) bool { return strings.Contains(list(p), "«网络»") })
 	s.Type(altZ)
 	s.Wait("a preview beside the list", func(p string) bool {
-		return strings.Contains(p, "│ You") && strings.Contains(p, "▶ terminal") && !strings.Contains(p, "─ 3 Output")
+		return strings.Contains(p, "│ You") && strings.Contains(p, "  容器里的网络") && !strings.Contains(p, "─ 3 Output")
 	})
 	s.Type(altZ)
 	s.WaitFor("─ 3 Output")
