@@ -339,3 +339,15 @@ func TestTheMouseChoosesASkill(t *testing.T) {
 		}
 	}
 }
+
+// Enter on a skill that is not on says why nothing is written, and the list stays.
+func TestASkillThatIsOffSaysWhyItHasNoCommand(t *testing.T) {
+	v := shownSkills(t, &did{}, "spare", style.None)
+	cmd, done := v.Update(tea.KeyMsg{Type: tea.KeyEnter})
+	if done || cmd == nil {
+		t.Fatalf("done %v, says nothing: %v", done, cmd == nil)
+	}
+	if toast, ok := cmd().(ui.ShowToast); !ok || toast.Text != "spare is off: it has no command" {
+		t.Errorf("said %+v", toast)
+	}
+}
