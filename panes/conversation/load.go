@@ -231,14 +231,8 @@ func (p *Pane) handleOwn(msg tea.Msg) tea.Cmd {
 	case recallMsg:
 		p.composer.Recall(m.prompt)
 		return p.completeWord()
-	case filesMsg:
-		p.offerFiles(m)
-	case valuesMsg:
-		return p.takeValues(m)
-	case describedMsg:
-		if m.words == p.mentions {
-			p.composer.Name(m.what)
-		}
+	case filesMsg, valuesMsg, describedMsg:
+		return p.takeOffered(m)
 	case attachedMsg:
 		return p.takeAttached(m)
 	case droppedMsg:
@@ -250,6 +244,21 @@ func (p *Pane) handleOwn(msg tea.Msg) tea.Cmd {
 			return showToast(event.Error, "The editor failed: "+oneLine(m.err.Error()), "")
 		}
 		p.composer.SetText(m.text)
+	}
+	return nil
+}
+
+// takeOffered takes what is offered for the line as it stands, or said about it.
+func (p *Pane) takeOffered(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case filesMsg:
+		p.offerFiles(m)
+	case valuesMsg:
+		return p.takeValues(m)
+	case describedMsg:
+		if m.words == p.mentions {
+			p.composer.Name(m.what)
+		}
 	}
 	return nil
 }
