@@ -22,9 +22,23 @@ type wholeKeys struct {
 // wholeCharacters makes in a reader of whole characters, if it is a file.
 func wholeCharacters(in io.Reader) io.Reader {
 	if f, ok := in.(*os.File); ok {
-		return &wholeKeys{File: f, read: f.Read}
+		return &wholeKeys{File: f, read: readTerminal(f)}
 	}
 	return in
+}
+
+// errHungUp ends the program: bubbletea would go on without keys at the end of its input. Without a
+// controlling terminal no SIGHUP says that the terminal is gone.
+var errHungUp = errors.New("the terminal is gone")
+
+func readTerminal(f *os.File) func([]byte) (int, error) {
+	return func(p []byte) (int, error) {
+		n, err := f.Read(p)
+		if errors.Is(err, io.EOF) {
+			err = errHungUp
+		}
+		return n, err
+	}
 }
 
 // Read implements io.Reader. It returns 0 bytes when only a part of a character is there: the
@@ -35,7 +49,7 @@ func (w *wholeKeys) Read(p []byte) (int, error) {
 		room -= len(pasteEnds)
 	}
 	got, err := w.read(p[n:room])
-	if n > 0 && errors.Is(err, io.EOF) { // nothing more comes: what was held is what it is
+	if n > 0 && (errors.Is(err, io.EOF) || errors.Is(err, errHungUp)) { // nothing more comes: what was held is what it is
 		w.held = w.held[:0]
 		return n, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
@@ -58,5 +59,18 @@ func TestWhatIsNoUTF8IsNotHeldForEver(t *testing.T) {
 	got, err := io.ReadAll(struct{ io.Reader }{w})
 	if err != nil || string(got) != "a\xe9b\x80\x80\x80\x80" {
 		t.Errorf("%q %v", got, err)
+	}
+}
+
+// A terminal that is gone ends the program, also where no signal tells of it.
+func TestTheEndOfTheKeysIsAnError(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out.Close()
+	if _, err := wholeCharacters(in).Read(make([]byte, 10)); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("%v would be taken for the end of the input only", err)
 	}
 }
