@@ -78,12 +78,13 @@ type approval struct {
 	styles *style.Styles
 	read   bool // the end of the text was in a picture: nothing can be allowed before
 	hasty  bool // somebody tried to
-	// uncalled says that it opened by itself: what is typed into it at once was meant for the line,
-	// and goes there.
+	// uncalled says that it opened by itself: a letter may be the beginning of a sentence that was
+	// meant for the line.
 	uncalled  bool
-	room      int // lines of the text in the last picture
-	width     int // of the text
-	answersAt int // row of the answers in the last picture
+	letter    string // the one that chose an answer in such a box
+	room      int    // lines of the text in the last picture
+	width     int    // of the text
+	answersAt int    // row of the answers in the last picture
 	drawn     drawnBody
 }
 
@@ -128,7 +129,7 @@ func (a *approval) currentAsk() (event.ApprovalAsked, bool) {
 
 func (a *approval) showAsk(i int) {
 	a.index, a.id, a.shown = i, a.pane.asks[i].ID, a.pane.deps.Now()
-	a.at, a.top, a.why, a.prefix, a.read, a.hasty = 0, 0, false, false, false, false
+	a.at, a.top, a.why, a.prefix, a.read, a.hasty, a.letter = 0, 0, false, false, false, false, ""
 }
 
 // Finished implements ui.Finisher.
@@ -247,23 +248,41 @@ func (a *approval) Update(msg tea.Msg) (tea.Cmd, bool) {
 	return a.handleKey(ask, k.String())
 }
 
-// uncalledKey takes the first keys of a box that nobody called. Text that comes at once goes on in
-// the line, and the question waits in its bar; nothing else counts so early.
+// uncalledKey takes the keys of a box that nobody called. Text that comes at once goes on in the
+// line, and the question waits in its bar; nothing else counts so early.
 func (a *approval) uncalledKey(ask event.ApprovalAsked, k tea.KeyMsg) (tea.Cmd, bool) {
-	name := k.String()
-	if a.pane.deps.Now().Sub(a.shown) >= deaf {
-		a.uncalled = false
-		return a.handleKey(ask, name)
+	early := a.letter == "" && a.pane.deps.Now().Sub(a.shown) < deaf
+	if k.Type == tea.KeyRunes && !k.Alt || k.Type == tea.KeySpace {
+		return a.takeLetter(ask, string(k.Runes), early)
 	}
-	if name == a.pane.keyOf("conversation.answer", "ctrl+y") { // who wanted to open it has it open
-		a.uncalled = false
+	if early {
+		a.uncalled = k.String() != a.pane.keyOf("conversation.answer", "ctrl+y") // who wanted to open it has it open
+		a.isTooEarly()
 		return nil, false
 	}
-	if k.Type == tea.KeyRunes && !k.Alt {
-		return a.pane.Write(string(k.Runes)), true
+	if k.Type != tea.KeyEnter {
+		a.letter = ""
 	}
-	a.isTooEarly()
-	return nil, false
+	return a.handleKey(ask, k.String())
+}
+
+// takeLetter has a letter choose an answer, which enter then gives. A second one makes it a word,
+// and so does what is no letter of an answer: it goes into the line, and the question waits in its
+// bar. "stop it" is no "s" for the session.
+func (a *approval) takeLetter(ask event.ApprovalAsked, typed string, early bool) (tea.Cmd, bool) {
+	list := a.answerButtons(ask)
+	i := slices.IndexFunc(list, func(b button) bool { return b.key == typed || b.key == "d" && typed == "n" })
+	switch {
+	case early:
+	case a.letter != "" && a.letter == typed: // it is held
+		return nil, false
+	case a.letter == "" && i >= 0:
+		a.at, a.letter, a.shown = i, typed, a.pane.deps.Now()
+		return nil, false
+	case a.letter == "" && len(a.pane.asks) > 1 && (typed == "[" || typed == "]"):
+		return a.handleKey(ask, typed)
+	}
+	return a.pane.Write(a.letter + typed), true
 }
 
 func (a *approval) handleKey(ask event.ApprovalAsked, name string) (tea.Cmd, bool) {
@@ -309,10 +328,10 @@ func (a *approval) isTooEarly() bool {
 func (a *approval) takeAnswer(ask event.ApprovalAsked, b button) (tea.Cmd, bool) {
 	switch {
 	case b.key == "w":
-		a.why = !a.why
+		a.why, a.letter = !a.why, ""
 		return nil, false
 	case b.key == "b" || b.key == "x":
-		a.prefix, a.at = b.key == "b", 0
+		a.prefix, a.at, a.letter = b.key == "b", 0, ""
 		return nil, false
 	case b.decision != event.DecisionDeny && a.isTooEarly():
 		return nil, false

@@ -78,8 +78,13 @@ func TestAQuestionOpensByItselfOverAnEmptyLine(t *testing.T) {
 		t.Error("who wants to open it closes it")
 	}
 	w.now = w.now.Add(time.Second)
-	if !hit(p, o, "2") || w.log[0] != "question q green" {
+	if !hit(p, o, "2", "enter") || w.log[0] != "question q green" {
 		t.Errorf("an answer later did %q", w.log)
+	}
+	w, p, o = asked(t, "")
+	w.now = w.now.Add(time.Second)
+	if hit(p, o, "2", "1", " ", "a", "p", "p", "l", "e", "s"); len(w.log) > 0 || o.field.Text() != "21 apples" {
+		t.Errorf("an answer that begins with a number did %q, and reads %q", w.log, o.field.Text())
 	}
 }
 

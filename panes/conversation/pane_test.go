@@ -298,11 +298,13 @@ func TestQuestions(t *testing.T) {
 	ow, oh := box.Size(60, 20)
 	uitest.CheckBlock(t, box.View(ow, oh), ow, oh)
 	w.now = w.now.Add(time.Second)
-	cmd, done := box.Update(keyMsg("2"))
-	if !done {
-		t.Fatal("a digit does not choose")
+	hit(p, box, "2")
+	if last := w.log[len(w.log)-1]; strings.HasPrefix(last, "question") {
+		t.Errorf("a digit answers: %s", last)
 	}
-	cmd()
+	if !hit(p, box, "enter") {
+		t.Fatal("enter does not answer with what a digit chose")
+	}
 	if last := w.log[len(w.log)-1]; last != "question q green" {
 		t.Errorf("got %s", last)
 	}

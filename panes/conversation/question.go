@@ -22,9 +22,10 @@ type question struct {
 	shown  time.Time
 	field  *compose.Composer
 	styles *style.Styles
-	at     int   // the choice that enter takes; -1 for none
-	x, y   int   // of the cursor
-	rows   []int // the choice that each drawn row is of; -1 for none
+	at     int    // the choice that enter takes; -1 for none
+	digits string // those that chose it: text behind them makes them the beginning of an answer
+	x, y   int    // of the cursor
+	rows   []int  // the choice that each drawn row is of; -1 for none
 	// uncalled says that it opened by itself: what is typed into it at once was meant for the line,
 	// and goes there.
 	uncalled bool
@@ -132,6 +133,10 @@ func (q *question) handleKey(k tea.KeyMsg, early bool) (tea.Cmd, bool) {
 			return cmd, done
 		}
 	}
+	if q.digits != "" {
+		q.field.SetText(q.digits)
+		q.digits = ""
+	}
 	if q.field.Key(k) == compose.Submit {
 		body := q.field.Text()
 		for _, a := range q.field.Parts() {
@@ -147,7 +152,8 @@ func (q *question) chooseByKey(name string) (cmd tea.Cmd, done, taken bool) {
 	n := len(q.ask.Choices)
 	switch d := digitOf(name); {
 	case d > 0 && d <= n:
-		cmd, done = q.sendAnswer(q.ask.Choices[d-1])
+		q.at, q.digits = d-1, q.digits+name
+		return nil, false, true
 	case name == "down" || name == "tab" || name == "right":
 		q.at = (q.at + 1) % n
 	case name == "up" || name == "shift+tab" || name == "left":
@@ -157,6 +163,7 @@ func (q *question) chooseByKey(name string) (cmd tea.Cmd, done, taken bool) {
 	default:
 		return nil, false, false
 	}
+	q.digits = ""
 	return cmd, done, true
 }
 

@@ -62,7 +62,7 @@ func TestAClarifyAnswerStandsInTheConversation(t *testing.T) {
 	say(s, "paint it")
 	s.WaitFor("1  red")
 	time.Sleep(600 * time.Millisecond) // a question hears nothing at first
-	s.Type("2")
+	s.Type("2" + enter)
 	s.WaitFor("Painted.")
 	answered := func(p string) bool {
 		return strings.Contains(p, "Which colour is it?") && strings.Contains(p, "The person answered: green")

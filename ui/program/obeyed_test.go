@@ -129,7 +129,7 @@ func TestAnEditedCommandRunsInPlaceOfTheModels(t *testing.T) {
 	s := h.open()
 	say(s, "clean up")
 	s.WaitFor("[ Deny ]")
-	waitUntilHeard(s, "e", "[ Deny ]")
+	chooseAnswer(s, "e", "[ Edit ]")
 	s.WaitFor("editing the command")
 	s.WaitFor("❯ rm one.txt two.txt")
 	s.Type(strings.Repeat("\x7f", len(" two.txt")))
@@ -180,13 +180,16 @@ func TestEveryAnswerOfTheDocumentIsOfferedOrExplained(t *testing.T) {
 		s.WaitFor("[ Deny ]")
 		time.Sleep(600 * time.Millisecond) // the first half second hears nothing
 		s.Type("w")
+		s.WaitFor("[ Why? ]")
+		time.Sleep(600 * time.Millisecond) // nor does enter behind a letter
+		s.Type(enter)
 		p := s.WaitFor("asked because")
 		for _, answer := range answers {
 			if !strings.Contains(p, answer) {
 				t.Errorf("%s: %s is neither offered nor explained:\n%s", name, answer, p)
 			}
 		}
-		s.Type("d")
+		chooseAnswer(s, "d", "[ Deny ]")
 		s.WaitFor("So I did not.")
 		leave(t, s)
 	}

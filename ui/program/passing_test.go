@@ -126,7 +126,7 @@ func TestASkillAsksOnTheScreen(t *testing.T) {
 	typeCommand(s, "/sit", "/site [what to do]")
 	s.Type("e" + enter)
 	s.WaitFor("The skill site asks for SITE_TOKEN")
-	waitUntilHeard(s, "1", "in your own words")
+	chooseAnswer(s, "1", "in your own words")
 	if picture := s.WaitFor("First done."); !strings.Contains(picture, givesAll) || strings.Contains(picture, siteToken) {
 		t.Errorf("%s", picture)
 	}

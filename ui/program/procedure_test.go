@@ -150,7 +150,7 @@ func TestTheSeedMigratesAnAPI(t *testing.T) {
 	sayCommand(s, "/api_migration")
 	for _, question := range []string{"│  Run the step \"检测当前 API 版本", "│  Run the step \"获取变更日志", "│  迁移方案已生成"} {
 		s.WaitFor(question)
-		waitUntilHeard(s, "1", question)
+		chooseAnswer(s, "1", question)
 	}
 	s.WaitFor("5/5")
 	leave(t, s)

@@ -70,7 +70,7 @@ func deny(s *uitest.Screen, n int) {
 	s.WaitFor("[ Deny ]") // it opens by itself over an empty line
 	denied := func() bool { return strings.Count(s.Settle(), " denied ") >= n }
 	for time.Sleep(600 * time.Millisecond); !denied(); {
-		s.Type("d")
+		s.Type(enter)
 		for range 100 {
 			if denied() {
 				return

@@ -162,12 +162,12 @@ func TestAnApprovalIsAskedAndAnswered(t *testing.T) {
 		s.Type(ctrlY)
 	}
 	s.WaitFor("[ Deny ]")
-	waitUntilHeard(s, "d", "[ Deny ]")
+	waitUntilHeard(s, enter, "[ Deny ]")
 	s.WaitFor("So I did not.")
 	s.WaitFor("ready")
 	say(s, "remove the second")
 	s.WaitFor("[ Deny ]") // it opens by itself over an empty line
-	waitUntilHeard(s, "o", "[ Deny ]")
+	chooseAnswer(s, "o", "[ Once ]")
 	s.WaitFor("It is gone.")
 	s.WaitFor("ready")
 	for name, want := range map[string]bool{"refused.txt": true, "allowed.txt": false} {
@@ -175,6 +175,15 @@ func TestAnApprovalIsAskedAndAnswered(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// chooseAnswer chooses one by its letter or number, in a question that opened by itself, and gives
+// it.
+func chooseAnswer(s *uitest.Screen, letter, chosen string) {
+	time.Sleep(600 * time.Millisecond) // what comes earlier goes into the line
+	s.Type(letter)
+	s.WaitFor(chosen)
+	waitUntilHeard(s, enter, chosen)
 }
 
 // waitUntilHeard presses a key until part is gone: a question hears nobody for its first half

@@ -45,7 +45,7 @@ func TestSkillsInTheScreen(t *testing.T) {
 	if !strings.Contains(picture, "description: What was learned.") || !strings.Contains(picture, "steers later sessions") {
 		t.Errorf("the question:\n%s", picture)
 	}
-	waitUntilHeard(s, "o", "[ Deny ]")
+	chooseAnswer(s, "o", "[ Once ]")
 	picture = s.WaitFor("All is kept.")
 	if !strings.Contains(picture, "skill_view  learned") {
 		t.Errorf("the calls:\n%s", picture)
