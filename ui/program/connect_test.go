@@ -151,6 +151,7 @@ func TestARefusedKeyLeadsToConnect(t *testing.T) {
 // A vendor of the catalogue is chosen from the list, asked with the key, and offers its own models;
 // the themes are shown on the screen while the arrows move among them.
 func TestConnectTakesAVendorOfTheCatalogue(t *testing.T) {
+	t.Parallel()
 	m := modeltest.NewScript(t, modeltest.Script{Models: []modeltest.Model{{ID: "vendor-large"}, {ID: "vendor-small"}}, Turns: []modeltest.Turn{{Text: "Hi."}}})
 	h := newHome(t, "display:\n  theme: default\nproviders:\n  mistral:\n    base_url: "+m.URL+"\n")
 	colours := style.True

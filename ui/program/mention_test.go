@@ -52,6 +52,7 @@ func TestAMentionOnTheScreenAndOnTheCommandLine(t *testing.T) {
 // A folder, what git sees as changed, a page, and of a long text its beginning: each has its chip
 // before it is sent, and goes with the message.
 func TestFoldersDiffsPagesAndLongTextsGoWithAMessage(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		testskip.Missing(t, "git")
 	}

@@ -49,6 +49,7 @@ func TestThePaletteSuggestsAndFindsWholeWordsFirst(t *testing.T) {
 
 // A blank behind /model and /resume is enough: the list is there, or a row says that it comes.
 func TestModelsAndSessionsAreOfferedAtTheFirstBlank(t *testing.T) {
+	t.Parallel()
 	script := modeltest.NewScript(t, modeltest.Script{Turns: []modeltest.Turn{{Text: "Yes."}}})
 	address, err := url.Parse(strings.TrimSuffix(script.URL, "/v1"))
 	if err != nil {
@@ -110,6 +111,7 @@ func TestTabCompletesFilesInACommand(t *testing.T) {
 // The menu of / begins with what is used most, has each command once, and ends with what cannot be
 // done now; what is typed finds whole words before parts of them.
 func TestTheSlashMenuSuggestsFirstAndHasEachCommandOnce(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t)
 	s := h.open()
 	s.Type("/")

@@ -58,6 +58,7 @@ func TestSetupSendsAKeyToItsServerOnly(t *testing.T) {
 
 // What is asked stands above the list of servers on a small terminal too.
 func TestSetupFitsASmallTerminal(t *testing.T) {
+	t.Parallel()
 	x := startTmux(t)
 	x.do("resize-window", "-x", "80", "-y", "24")
 	x.typed("hermes setup")

@@ -133,6 +133,7 @@ func TestIdleSessionsAreFoundAmongThoseThatAreDone(t *testing.T) {
 // Sessions stand under their projects, with the model, tokens, cost and folder of each. A search
 // counts each once, however often it is found.
 func TestTheListSaysProjectModelTokensAndCost(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "Beans, beans and beans.", Usage: &modeltest.Usage{Input: 9000, Output: 1000}})
 	h.configure(serverSettings(server) + "    models:\n      test-model: {context_length: 20000, price_in: 10, price_out: 10}\n")
 	s := h.open()
@@ -212,6 +213,7 @@ func TestTheStatusCardNamesItsSession(t *testing.T) {
 
 // An agent without the tools that the settings name by mistake says so when it starts.
 func TestAToolsetThatThereIsNotIsSaidAtTheStart(t *testing.T) {
+	t.Parallel()
 	const said = `unknown toolset "terminl" (did you mean terminal?)`
 	h, server := homeWith(t, modeltest.Turn{Text: "Hello."})
 	h.configure(serverSettings(server) + "toolsets: [terminl]\n")
@@ -228,6 +230,7 @@ func TestAToolsetThatThereIsNotIsSaidAtTheStart(t *testing.T) {
 
 // So is a provider: its model would be asked for elsewhere.
 func TestAProviderThatThereIsNotIsSaidAtTheStart(t *testing.T) {
+	t.Parallel()
 	h, server := homeWith(t, modeltest.Turn{Text: "Hello."})
 	h.configure(strings.Replace(serverSettings(server), "provider: scripted", "provider: scriptd", 1))
 	if r := h.run("run", "hi"); !strings.Contains(r.err, `config.yaml:2: model.provider: there is no provider "scriptd", did you mean scripted?`) {
