@@ -195,6 +195,33 @@ func TestEveryAnswerOfTheDocumentIsOfferedOrExplained(t *testing.T) {
 	}
 }
 
+// A sentence that is typed over an approval, seconds after it opened, allows nothing: it is
+// written, and the question waits.
+func TestASentenceAllowsNothing(t *testing.T) {
+	t.Parallel()
+	remove := modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command": "rm one.txt"}`}}}
+	h, _ := homeWith(t, remove, modeltest.Turn{Text: "So I did not."})
+	h.write(h.work, "one.txt", "")
+	s := h.open()
+	say(s, "clean up")
+	s.WaitFor("[ Deny ]")
+	time.Sleep(600 * time.Millisecond) // the first half second hears nothing
+	for _, letter := range "stop it" {
+		s.Type(string(letter))
+		s.Settle()
+	}
+	s.WaitFor("❯ stop it")
+	s.WaitFor("1 waits for you")
+	if _, err := os.Stat(filepath.Join(h.work, "one.txt")); err != nil {
+		t.Error(err)
+	}
+	s.Type("\x15" + ctrlY)
+	s.WaitFor("[ Deny ]")
+	waitUntilHeard(s, "d", "[ Deny ]") // who calls it answers by letters
+	s.WaitFor("So I did not.")
+	leave(t, s)
+}
+
 // What a person ran is in the next request once, as a call with its result, and no request was made
 // for it.
 func TestAPersonsCommandReachesTheModelOnce(t *testing.T) {
