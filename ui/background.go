@@ -31,7 +31,10 @@ func (o Options) shouldAskBackground() bool {
 }
 
 // followsBackground reports whether the theme is the one that fits the terminal.
-func (o Options) followsBackground() bool { return o.Theme == "" || o.Theme == "default" }
+func (o Options) followsBackground() bool { return o.Theme == "" || o.Theme == DefaultTheme }
+
+// DefaultTheme is what stands for the theme that fits the terminal.
+const DefaultTheme = "default"
 
 // askBackground asks the terminal behind keys. The answer is taken out of the keys.
 func (p *Program) askBackground(keys *wholeKeys) {

@@ -172,7 +172,9 @@ func (f *frame) themeDirs() []string {
 	return []string{f.opt.ThemeDir}
 }
 
-func (f *frame) themeNames(context.Context) []string { return themes.Names(f.themeDirs()...) }
+func (f *frame) themeNames(context.Context) []string {
+	return append([]string{DefaultTheme}, themes.Names(f.themeDirs()...)...)
+}
 
 // pickTheme shows each theme while the selection moves, and the old one again after esc. With a
 // name it needs no list.
@@ -183,8 +185,11 @@ func (f *frame) pickTheme(name string) tea.Cmd {
 		}
 		return nil
 	}
-	before := f.styles.Name
-	var items []Item
+	before, chosen := f.styles.Name, f.styles.Name
+	if f.opt.followsBackground() {
+		chosen = DefaultTheme
+	}
+	items := []Item{{ID: DefaultTheme, Title: DefaultTheme, Detail: "the one that fits the background of your terminal"}}
 	for _, n := range themes.Names(f.themeDirs()...) {
 		it := Item{ID: n, Title: n}
 		if t, err := themes.Load(n, f.themeDirs()...); err != nil {
@@ -196,7 +201,7 @@ func (f *frame) pickTheme(name string) tea.Cmd {
 		items = append(items, it)
 	}
 	f.pushOverlay(nil, NewPicker(PickerOptions{
-		Title: "Theme", Items: items, Selected: before, Placeholder: "name",
+		Title: "Theme", Items: items, Selected: chosen, Placeholder: "name",
 		Preview: func(it Item) tea.Cmd {
 			if it.Why == "" {
 				f.setTheme(it.ID)
@@ -216,6 +221,7 @@ func (f *frame) pickTheme(name string) tea.Cmd {
 }
 
 func (f *frame) keepTheme(name string) tea.Cmd {
+	f.opt.Theme = name
 	if f.opt.SetTheme == nil {
 		return nil
 	}

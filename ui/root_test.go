@@ -321,6 +321,12 @@ func TestThemePickerPreviewsAndTakesBack(t *testing.T) {
 	if d.m.View() != before || kept != "" {
 		t.Error("esc does not bring the old theme back")
 	}
+	cmd, _ = opt.Slash.Run("/theme")
+	d.run(cmd)
+	d.send(uitest.Key("enter")) // the one in effect is chosen, which follows the terminal
+	if kept != ui.DefaultTheme || d.m.View() != before {
+		t.Errorf("enter kept %q", kept)
+	}
 	cmd, _ = opt.Slash.Run("/theme daylight")
 	d.run(cmd)
 	if kept != "daylight" || d.m.View() == before {
