@@ -58,6 +58,15 @@ func TestAPersonsCommandIsOneBlock(t *testing.T) {
 	}
 }
 
+// TestTwoLinesOfACommandReadAsTwo, and not as one that is longer.
+func TestTwoLinesOfACommandReadAsTwo(t *testing.T) {
+	ran := assistant(2, "", toolCall("a", "echo one\npwd"))
+	ran.From, ran.Model = chat.Person(), ""
+	if v := seen(open(t, &world{messages: []chat.Message{user(1, "```sh\necho one\npwd\n```"), ran}})); !strings.Contains(v, "echo one ↵ pwd") {
+		t.Errorf("they read as one:\n%s", v)
+	}
+}
+
 // TestThoughtAndTurnTimesSurviveAReload: "thought 4 s" and the seconds of the turn, not those of a
 // turn that was stopped.
 func TestThoughtAndTurnTimesSurviveAReload(t *testing.T) {

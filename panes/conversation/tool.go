@@ -54,8 +54,8 @@ func newCall(e *env, msg int64, c chat.ToolCall, at time.Time) *call {
 		args = c.Invalid
 	}
 	return &call{
-		base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: oneLine(chat.Gist(c.Args)), backend: wantedBackend(c.Args),
-		args: text.Sanitize(args), started: at, command: oneLine(shellCommand(c)), question: asksPerson(c.Args),
+		base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: markedLine(chat.Gist(c.Args)), backend: wantedBackend(c.Args),
+		args: text.Sanitize(args), started: at, command: markedLine(shellCommand(c)), question: asksPerson(c.Args),
 	}
 }
 
@@ -94,10 +94,13 @@ func oneLine(s string) string {
 	return text.OneLine(s)
 }
 
+// markedLine is what a call is about on one line, with a mark where a line ended.
+func markedLine(s string) string { return oneLine(text.MarkLines(s)) }
+
 func (c *call) noteStart(at time.Time, e event.ToolStarted) {
 	c.started = at
 	if e.Gist != "" && e.Gist != e.Call.Name {
-		c.gist = oneLine(e.Gist)
+		c.gist = markedLine(e.Gist)
 	}
 	if e.Backend != "" {
 		c.backend = oneLine(e.Backend)
@@ -135,7 +138,7 @@ func (c *call) noteEnd(at time.Time, r chat.ToolResult) {
 
 // takeArguments shows the arguments that ran: a person wrote them in place of the call's.
 func (c *call) takeArguments(args json.RawMessage) {
-	c.gist, c.args, c.command = oneLine(chat.Gist(args)), text.Sanitize(string(args)), oneLine(shellCommand(chat.ToolCall{Args: args}))
+	c.gist, c.args, c.command = markedLine(chat.Gist(args)), text.Sanitize(string(args)), markedLine(shellCommand(chat.ToolCall{Args: args}))
 }
 
 func (c *call) setWaiting(on bool) { c.waits = on; c.bumpVersion() }

@@ -53,6 +53,11 @@ func measure(s string) int {
 	return w
 }
 
+// MarkLines is s on one line, a ↵ where a line ended: two commands do not read as one.
+func MarkLines(s string) string {
+	return OneLine(strings.NewReplacer("\r\n", " ↵ ", "\n", " ↵ ", "\r", " ↵ ").Replace(strings.TrimSpace(s)))
+}
+
 // OneLine is text from outside in one line: sanitised, runs of white space one space.
 func OneLine(s string) string { return strings.Join(strings.Fields(Sanitize(s)), " ") }
 

@@ -55,7 +55,7 @@ func broughtWords(b *hook.Brought) string {
 // decidingLine is a fact that a person decides by, in one line: a line break in it is seen, and
 // looks like no other fact.
 func decidingLine(s string) string {
-	return text.OneLine(strings.NewReplacer("\r\n", " ↵ ", "\n", " ↵ ", "\r", " ↵ ").Replace(strings.TrimSpace(s)))
+	return text.MarkLines(s)
 }
 
 // hookWords completes the argument of /hooks.
