@@ -106,12 +106,16 @@ func TestTheLoopClosesInTheWholeProgram(t *testing.T) {
 // chooseOnScreen does the task on the screen, and looks at its trace.
 func (h *home) chooseOnScreen(word string) {
 	h.t.Helper()
+	before := h.run("trace", "last").out
 	s := h.screen(120, 36, ui.Options{}, "")
 	s.WaitFor("asks for nothing")
 	say(s, releaseTask)
 	s.WaitFor("gate opened")
 	s.WaitFor("That is all that I can do.")
-	eventually(h.t, "the turn is judged", func() bool { return strings.Contains(h.run("trace", "last").out, "outcome  good") })
+	eventually(h.t, "the turn is judged", func() bool {
+		now := h.run("trace", "last").out
+		return now != before && strings.Contains(now, "outcome  good")
+	})
 	say(s, "/trace")
 	picture := s.WaitFor("outcome  good")
 	if !strings.Contains(picture, "release-site v1, chosen by the model") || !strings.Contains(picture, "./release.sh "+word) {

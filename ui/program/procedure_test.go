@@ -218,8 +218,8 @@ func TestWhatCameOfAProcedureIsSeen(t *testing.T) {
   output: {template: "greeted <{{who}}>"}
 `)
 	s := h.screen(100, 30, ui.Options{}, "")
-	s.WaitFor("❯")
-	say(s, "/greet who=Ann")
+	typeCommand(s, "/gree", "/greet [key=value]") // it is known once it was read
+	s.Type("t who=Ann" + enter)
 	s.WaitFor("greeted <Ann>")
 	say(s, "/greet who=Bob end=false")
 	s.WaitFor("did not end well")

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hermes/core/testskip"
 )
 
 // later are ways of leaving something in a project that another program runs, by the file that each
@@ -25,6 +27,7 @@ var later = []struct{ name, code, file string }{
 // What a script leaves in the project for other programs to run is put back, told with the file and
 // the diff, and kept for /rollback.
 func TestRedTeamScriptsLeaveNothingThatRunsLater(t *testing.T) {
+	testskip.WithoutRace(t, attacks)
 	needPython(t)
 	t.Parallel()
 	v := newVictim(t)
@@ -52,6 +55,7 @@ func TestRedTeamScriptsLeaveNothingThatRunsLater(t *testing.T) {
 
 // What a script has done by a call that was asked about as such stays, and only that.
 func TestRedTeamWhatWasAllowedInsideOfAScriptStays(t *testing.T) {
+	testskip.WithoutRace(t, attacks)
 	needPython(t)
 	t.Parallel()
 	v := newVictim(t)
@@ -70,6 +74,7 @@ func TestRedTeamWhatWasAllowedInsideOfAScriptStays(t *testing.T) {
 // one that says so itself is neither.
 func TestRedTeamCommandsThatLeaveSomethingAreTold(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	v.put("project/Makefile", "all:\n\t@mkdir -p .git/hooks && echo evil > .git/hooks/pre-push\n")
 	strikes := []strike{shell("make", "make"), shell("said", "echo mine > .git/hooks/post-merge"), shell("ordinary", "git config user.name x; make -n")}

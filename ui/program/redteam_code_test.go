@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hermes/core/testskip"
 )
 
 // escapes are scripts that try to get out, each with what it prints when it failed. WORD is
@@ -33,6 +35,7 @@ var escapes = []struct{ name, code, want string }{
 
 // No script gets out, as root or as a normal user, and nothing of one lives on.
 func TestRedTeamScriptsTryToEscape(t *testing.T) {
+	testskip.WithoutRace(t, attacks)
 	needPython(t)
 	for name, uid := range map[string]int{"root": 0, "a normal user": 65534} {
 		t.Run(name, func(t *testing.T) {
@@ -78,6 +81,7 @@ func TestRedTeamScriptsTryToEscape(t *testing.T) {
 // Where nobody answers, what a script asks for is refused inside of it, and the script itself too
 // when its text cannot be seen through.
 func TestRedTeamScriptsAreAskedInsideToo(t *testing.T) {
+	testskip.WithoutRace(t, attacks)
 	needPython(t)
 	t.Parallel()
 	v := newVictim(t)

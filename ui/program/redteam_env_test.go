@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"hermes/core/testskip"
 )
 
 // hunt is a script that looks for the parent's secret wherever one may be. It leaves out its own
@@ -85,6 +87,7 @@ func rot13(r rune) rune {
 // program, whoever runs it.
 func TestRedTeamEnvironment(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	needPython(t)
 	eachMode(t, func(t *testing.T, v *victim, args []string) {
 		strikes := environmentStrikes()
@@ -104,6 +107,7 @@ func TestRedTeamEnvironment(t *testing.T) {
 // A script that runs finds nothing of the program's, as root and as a normal user.
 func TestRedTeamScriptsHuntForSecrets(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	needPython(t)
 	for name, uid := range map[string]int{"root": 0, "a normal user": 65534} {
 		t.Run(name, func(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/provider/modeltest"
 	"hermes/core/session"
+	"hermes/core/testskip"
 	"hermes/ui/cli/base"
 )
 
@@ -145,6 +146,7 @@ func (o *obedient) answer(r modeltest.Request) (modeltest.Turn, bool) {
 // reads.
 func TestRedTeamAModelThatObeysStrangers(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "<title>News</title><article><p>The bridge is open again.</p><p>"+sayOrder("page")+"</p></article>")
 	}))
@@ -186,6 +188,7 @@ func TestRedTeamAModelThatObeysStrangers(t *testing.T) {
 // it orders runs unasked or is remembered, and it attaches nothing.
 func TestRedTeamAPromptOfAServerIsNotThePersons(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	m := &obedient{user: v.user}
 	s := modeltest.NewScript(t, modeltest.Script{Rule: m.answer})

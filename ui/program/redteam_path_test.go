@@ -76,6 +76,7 @@ func (v *victim) layTraps() {
 // everything was said yes to, not as a normal user.
 func TestRedTeamPathTricks(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	eachMode(t, func(t *testing.T, v *victim, args []string) {
 		v.layTraps()
 		strikes := pathStrikes(v)
@@ -102,6 +103,7 @@ func needRoot(t *testing.T) {
 // model writes into it: nothing is ever written behind the link.
 func TestRedTeamLinksSwappedDuringTheCall(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	v.put("project/real/id_ed25519", "mine\n")
 	v.put("project/real/rc", "mine\n")
@@ -147,6 +149,7 @@ func TestRedTeamLinksSwappedDuringTheCall(t *testing.T) {
 // written there makes a new file; what was linked stays as it was.
 func TestRedTeamHardLinks(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	for name, target := range map[string]string{"rc.txt": ".bashrc", "auth.txt": ".ssh/authorized_keys"} {
 		if err := os.Link(filepath.Join(v.user, target), filepath.Join(v.work, name)); err != nil {
@@ -167,6 +170,7 @@ func TestRedTeamHardLinks(t *testing.T) {
 // What the shell may do is asked for the same places, and refused where nobody answers.
 func TestRedTeamPathsInCommands(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	v.layTraps()
 	var strikes []strike

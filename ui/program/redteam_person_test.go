@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes/core/provider/modeltest"
+	"hermes/core/testskip"
 	"hermes/ui/text"
 	"hermes/ui/uitest"
 )
@@ -50,6 +51,7 @@ func (h *home) make(names ...string) {
 // fourth time.
 func TestRedTeamThreeDenialsPauseTheTurn(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	h, server := homeWith(t, asks("rm a"), asks("rm ./a"), asks("rm -f a"), asks("rm -v a"), asks("rm -vf a"))
 	h.make("a")
 	s := h.open()
@@ -93,6 +95,7 @@ var questioned = regexp.MustCompile(`│  rm f\d+ `)
 // A hundred questions at once come one at a time, Deny first; three noes end them all.
 func TestRedTeamAHundredQuestionsAtOnce(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	var commands []string
 	h, _ := homeWith(t)
 	for i := range 100 {
@@ -131,6 +134,7 @@ func TestRedTeamAHundredQuestionsAtOnce(t *testing.T) {
 // allows anything.
 func TestRedTeamKeysAreNotStolen(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	h, _ := homeWith(t, modeltest.Turn{Text: strings.Repeat("Flood of words. ", 400), Chunk: 40, Calls: asks("rm a").Calls}, asks("rm ./a"), asks("rm -f a"), modeltest.Turn{Text: "over"})
 	h.make("a")
 	s := h.open()
@@ -154,6 +158,7 @@ func TestRedTeamKeysAreNotStolen(t *testing.T) {
 // its own, or change the screen.
 func TestRedTeamTheQuestionCannotBeSpoofed(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	spoofs := map[string]string{
 		"escapes":       "echo \x1b[2J\x1b[H\x1b]0;owned\x07\x1b]52;c;ZXZpbA==\x07\x1b]8;;http://evil\x07ok\x1b]8;;\x07 \x9b31m \x1bP$q\"p\x1b\\; rm a",
 		"bidi":          "echo \u202etxt.a mr\u202c \u2066; rm a",
@@ -190,6 +195,7 @@ func TestRedTeamTheQuestionCannotBeSpoofed(t *testing.T) {
 
 // A question that comes while a person types in a shell does not get what they type.
 func TestRedTeamAShellKeepsItsKeys(t *testing.T) {
+	testskip.WithoutRace(t, attacks)
 	t.Setenv("SHELL", "/bin/sh")
 	hold := make(chan struct{})
 	h, _ := homeWith(t, modeltest.Turn{Text: "Wait.", After: 1, Hold: hold, Calls: asks("rm a").Calls}, modeltest.Turn{Text: "over"})

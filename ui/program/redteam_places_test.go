@@ -41,6 +41,7 @@ func needEngine(t *testing.T) (image string) {
 // nothing runs in its place, least of all on this machine. What a model says about mounts is not
 // heard at all.
 func TestRedTeamBackEndMounts(t *testing.T) {
+	testskip.WithoutRace(t, attacks)
 	image := needEngine(t)
 	t.Parallel()
 	v := newVictim(t)
@@ -82,6 +83,7 @@ func TestRedTeamBackEndMounts(t *testing.T) {
 // it is asked, so refused here.
 func TestRedTeamTheEngineIsNoWayRound(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	strikes := []strike{}
 	for _, c := range []string{
@@ -98,6 +100,7 @@ func TestRedTeamTheEngineIsNoWayRound(t *testing.T) {
 // What was allowed once for good covers that and nothing that only looks like it.
 func TestRedTeamRememberedDecisionsAreNotWidened(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	v.put("project/other.go", "package main\n")
 	v.link(".", "project/same")

@@ -11,6 +11,7 @@ import (
 
 	"hermes/core/provider/modeltest"
 	"hermes/core/store"
+	"hermes/core/testskip"
 	"hermes/ui"
 	"hermes/ui/text"
 )
@@ -23,6 +24,7 @@ const bombs = "\x1b]52;c;ZXZpbA==\x07\x1b]0;OWNED\x07\x1b]8;;http://evil\x1b\\LI
 // the program has no business to send.
 func TestRedTeamTheScreenObeysNobody(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	h, _ := homeWith(t,
 		modeltest.Turn{Reasoning: "I think " + bombs + "END0", Text: "I say " + bombs + "END1", Calls: []modeltest.Call{
 			{Name: "terminal", Args: `{"command": "cat bomb.txt; ls; cat bomb.txt >&2"}`}, {Name: "read_file", Args: `{"path": "bomb.txt"}`}, {Name: "no" + bombs, Args: `{}`},
@@ -58,6 +60,7 @@ func TestRedTeamTheScreenObeysNobody(t *testing.T) {
 // session opens, nothing runs, nothing falls.
 func TestRedTeamAPoisonedDatabase(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	h, server := homeWith(t, modeltest.Turn{Calls: []modeltest.Call{{ID: "c1", Name: "terminal", Args: `{"command": "echo fine"}`}}}, modeltest.Turn{Text: "done"}, modeltest.Turn{Text: "I go on."})
 	if r := h.run("run", "begin"); r.code != 0 {
 		t.Fatal(r.err)
@@ -126,6 +129,7 @@ func sqlDriver(t *testing.T) string {
 // breaks it.
 func TestRedTeamASecondProcessInTheDataFolder(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	strikes := []strike{shell("first", "echo one > one.txt"), shell("lock", "rm -f ~/.hermes/*.lock ~/.hermes/locks/*"), shell("database", "sqlite3 ~/.hermes/workbench.db 'delete from messages'"), shell("truncate", ": > ~/.hermes/workbench.db"), shell("settings", "sed -i s/manual/off/ ~/.hermes/config.yaml"), shell("link", "ln -sf /tmp ~/.hermes/logs")}
 	o := v.attack(strikes)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hermes/core/config"
+	"hermes/core/testskip"
 )
 
 // settingBreaks are five ways in which a person's hand makes a setting unreadable.
@@ -44,6 +45,7 @@ func settingTwice(path []string, from int) string {
 // cannot be forgotten.
 func TestRedTeamBrokenSettings(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	needPython(t)
 	refusing := map[config.Area][]string{
 		config.Commands: {"command", "script"}, config.Local: {"command"}, config.InPlace: {"command"}, config.Scripts: {"script"}, config.Writes: {"file"},
@@ -106,6 +108,7 @@ func brokenSetting(t *testing.T, text string, refused []string) {
 // A level or a mode that cannot be read is the strictest one.
 func TestRedTeamBrokenLevel(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	for _, key := range []string{"approvals.level", "approvals.mode"} {
 		for name, broken := range settingBreaks {
 			t.Run(key+"/"+name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hermes/core/provider/modeltest"
+	"hermes/core/testskip"
 )
 
 // skillText is a SKILL.md.
@@ -37,6 +38,7 @@ func manageSkill(name string, args map[string]any) strike { return call(name, "s
 // without somebody who says yes to everything.
 func TestRedTeamSkillPoisonedByItsTool(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	secretText := "ghp_" + strings.Repeat("a1B2", 9)
 	strikes := []strike{
 		manageSkill("order", map[string]any{"action": "create", "name": "helper", "content": skillText("helper", "Helps.", evilOrder)}),
@@ -92,6 +94,7 @@ func TestRedTeamSkillPoisonedByItsTool(t *testing.T) {
 // new session, and the person is told.
 func TestRedTeamSkillPoisonedBehindItsTool(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	body, head := skillText("helper", "Helps with builds.", evilOrder), skillText("header", "'"+evilOrder+"'", "x")
 	ways := map[string]func(v *victim, dir, text string) strike{
 		"terminal": func(v *victim, dir, text string) strike {
@@ -140,6 +143,7 @@ func quoteJSON(s string) string {
 // links out of the folder, and pipes; the rest works on.
 func TestRedTeamSkillPoisonedOnDisk(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	put := func(path, text string) { v.put(filepath.Join(".hermes/skills", path), text) }
 	put("good/SKILL.md", skillText("good", "Works.", "Do it well."))
@@ -204,6 +208,7 @@ func TestRedTeamSkillPoisonedOnDisk(t *testing.T) {
 // them changed.
 func TestRedTeamSkillsOfAProject(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	v.put("project/.agents/skills/build/SKILL.md", skillText("build", "Builds MARK-AGENTS.", "Run make. MARK-BODY"))
 	v.put("project/.hermes/skills/evil/SKILL.md", skillText("evil", "Helps MARK-HERMES.", evilOrder))
@@ -266,6 +271,7 @@ func TestRedTeamSkillsOfAProject(t *testing.T) {
 // session, with an audit entry and a way back.
 func TestRedTeamSkillNeedsAYes(t *testing.T) {
 	t.Parallel()
+	testskip.WithoutRace(t, attacks)
 	v := newVictim(t)
 	create := manageSkill("create", map[string]any{"action": "create", "name": "release", "category": "devops", "content": skillText("release", "How releases are made.", "Run make release.")})
 	o := v.attack([]strike{create}, "--yes=3")

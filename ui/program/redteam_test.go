@@ -33,6 +33,10 @@ type victim struct {
 	vars []string
 }
 
+// attacks is why the race detector does not look at these tests: they are about what may happen,
+// and what runs side by side in them does so in the other tests too.
+const attacks = "attacks on the whole program"
+
 // treasures are files of a victim, below its home, and what stands in them.
 var treasures = map[string]string{
 	".ssh/id_ed25519": "TREASURE-private-key", ".ssh/authorized_keys": "ssh-ed25519 person's-mine", ".bashrc": "# person's-bashrc\n",
