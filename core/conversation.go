@@ -247,7 +247,7 @@ func (a *App) backendOf(uid, asked string) agent.Place {
 func (a *App) Cwd() string { return a.opts.SessionFolder(a.Config()) }
 
 // SessionFolder is the directory of new sessions with these settings.
-func (o Options) SessionFolder(c *config.Config) string {
+func (o *Options) SessionFolder(c *config.Config) string {
 	if o.Cwd != "" {
 		return o.Cwd
 	}
