@@ -176,6 +176,7 @@ func TestASplitWithoutRoomSaysHowToComeBack(t *testing.T) {
 func TestAKeyBetweenTwoCtrlCKeepsTheProgram(t *testing.T) {
 	for _, key := range []string{"ctrl+c", "ctrl+d"} {
 		opt, _ := options(t)
+		opt.Now = func() time.Time { return time.Unix(1_700_000_000, 0) } // what is said stays for seconds
 		d := model(t, opt, 120, 40)
 		press := func() { d.send(uitest.Key(key)) }
 		if key == "ctrl+d" {
