@@ -211,7 +211,7 @@ A key in upper case like OPENAI_API_KEY is a secret and goes to .env, which only
 			if config.SecretName(key) {
 				return c.setSecret(paths, key, value)
 			}
-			doubts, err := c.foresee(cmd.Context(), o, key, value)
+			doubts, err := c.foreseeProblems(cmd.Context(), o, key, value)
 			if err == nil {
 				err = config.Set(paths, key, value)
 			}

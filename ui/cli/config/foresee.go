@@ -11,10 +11,10 @@ import (
 	"hermes/ui/cli/base"
 )
 
-// foresee says what would be wrong with the settings if key were value: an error where it names
-// what is not there, else doubts. Those refuse nothing: settings are often changed one after the
-// other.
-func (c *command) foresee(ctx context.Context, o config.Options, key, value string) (doubts []string, err error) {
+// foreseeProblems says what would be wrong with the settings if key were value: an error where it
+// names what is not there, else doubts. Those refuse nothing: settings are often changed one after
+// the other.
+func (c *command) foreseeProblems(ctx context.Context, o config.Options, key, value string) (doubts []string, err error) {
 	k, ok := config.KeyCalled(key)
 	if !ok || k.Secret { // whoever sets it says more
 		return nil, nil
